@@ -1,0 +1,186 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/state"
+)
+
+// Clock tells the time and makes timers. All time in the engine comes from one (DESIGN T11).
+type Clock interface {
+	Now() time.Time
+	// NewTimer gives a timer that fires once after d.
+	NewTimer(d time.Duration) Timer
+}
+
+// Timer is a timer of a Clock, as *time.Timer is.
+type Timer interface {
+	C() <-chan time.Time
+	Reset(d time.Duration)
+	Stop()
+}
+
+// SystemClock is the clock of the machine. It works under testing/synctest.
+type SystemClock struct{}
+
+// Now gives time.Now().
+func (SystemClock) Now() time.Time { return time.Now() }
+
+// NewTimer gives a time.Timer.
+func (SystemClock) NewTimer(d time.Duration) Timer { return systemTimer{time.NewTimer(d)} }
+
+type systemTimer struct{ *time.Timer }
+
+func (t systemTimer) C() <-chan time.Time   { return t.Timer.C }
+func (t systemTimer) Reset(d time.Duration) { t.Timer.Reset(d) }
+func (t systemTimer) Stop()                 { t.Timer.Stop() }
+
+// Context is what an instance, reader or writer of one task may use of the world. Context.Context ends when the task does.
+type Context struct {
+	context.Context
+	Job            string
+	Operator       string // ID
+	Subtask        int    // 0 <= Subtask < Parallelism
+	Parallelism    int
+	MaxParallelism int
+	KeyGroups      state.Range // the key groups that this task owns
+	Pool           *column.Pool
+	Clock          Clock
+	Logger         *slog.Logger
+	OnError        ErrorPolicy
+	Counters       *Counters
+	// SetTimer asks for TimerHandler.OnTimer at that time or soon after; a later call replaces an earlier one.
+	SetTimer func(at time.Time)
+}
+
+// ErrorPolicy says what happens to a row or record that cannot be processed. The zero value is Fail.
+type ErrorPolicy struct{ skip bool }
+
+// Fail ends the job with the error: the default.
+func Fail() ErrorPolicy { return ErrorPolicy{} }
+
+// Skip drops the row, counts it under the reason "error" and logs a throttled warning.
+func Skip() ErrorPolicy { return ErrorPolicy{skip: true} }
+
+// Skips reports whether rows in error are skipped.
+func (p ErrorPolicy) Skips() bool { return p.skip }
+
+func (p ErrorPolicy) String() string {
+	if p.skip {
+		return "skip"
+	}
+	return "fail"
+}
+
+// Reject applies the error policy to n rows that could not be processed because of err: under Skip they are counted and
+// nil is returned, under Fail err is.
+func (c *Context) Reject(n int, err error) error {
+	if !c.OnError.skip {
+		return err
+	}
+	c.Counters.Drop("error", n)
+	c.Counters.warn(c, err)
+	return nil
+}
+
+// RowError says which value of which row could not be processed.
+type RowError struct {
+	Field   string // column or sub-expression
+	Value   string // as text, cut to a short excerpt
+	Place   string // where the row came from, such as "orders.jsonl line 17"
+	Problem string
+}
+
+func (e *RowError) Error() string {
+	s := e.Problem
+	if e.Field != "" {
+		s = fmt.Sprintf("%s: %s", e.Field, s)
+	}
+	if e.Value != "" {
+		s = fmt.Sprintf("%s (value %s)", s, e.Value)
+	}
+	if e.Place != "" {
+		s = e.Place + ": " + s
+	}
+	return s
+}
+
+// Counters are what one operator of one task counts beside rows in and out. Safe for concurrent use; the zero value works.
+type Counters struct {
+	late atomic.Int64
+
+	mu       sync.Mutex
+	dropped  map[string]int64
+	lastWarn time.Time
+	muted    int64
+	warned   bool
+}
+
+// Reasons under which rows are dropped.
+const (
+	DropError         = "error"          // in error under Skip
+	DropFiltered      = "filtered"       // a filter's condition was not true
+	DropNullTimestamp = "null_timestamp" // no event time, and the late policy drops
+	DropEvicted       = "evicted"        // its window was evicted at MaxBufferedKeys
+	DropLate          = "late"           // late, and the late policy drops
+)
+
+// AddLate counts rows that the late policy was applied to.
+func (c *Counters) AddLate(n int) { c.late.Add(int64(n)) }
+
+// Late is the number of rows that the late policy was applied to.
+func (c *Counters) Late() int64 { return c.late.Load() }
+
+// Drop counts rows that go no further, by reason.
+func (c *Counters) Drop(reason string, n int) {
+	if n == 0 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dropped == nil {
+		c.dropped = map[string]int64{}
+	}
+	c.dropped[reason] += int64(n)
+}
+
+// Dropped gives the number of rows dropped so far, by reason.
+func (c *Counters) Dropped() map[string]int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make(map[string]int64, len(c.dropped))
+	for k, v := range c.dropped {
+		out[k] = v
+	}
+	return out
+}
+
+// WarnEvery is the least time between two warnings of one operator of one task.
+const WarnEvery = 10 * time.Second
+
+// warn logs at most one warning each WarnEvery, with the number of those that were suppressed.
+func (c *Counters) warn(ctx *Context, err error) {
+	ctx.Warn("row skipped", "error", err)
+}
+
+// Warn logs a warning of this operator, at most one each WarnEvery, with the number of those suppressed since.
+func (c *Context) Warn(msg string, args ...any) {
+	k := c.Counters
+	k.mu.Lock()
+	now := c.Clock.Now()
+	if k.warned && now.Sub(k.lastWarn) < WarnEvery {
+		k.muted++
+		k.mu.Unlock()
+		return
+	}
+	muted := k.muted
+	k.warned, k.lastWarn, k.muted = true, now, 0
+	k.mu.Unlock()
+	c.Logger.Warn(msg, append([]any{"job", c.Job, "operator", c.Operator, "subtask", c.Subtask, "suppressed", muted}, args...)...)
+}
