@@ -44,6 +44,9 @@ type Edge struct {
 	To   string
 	In   int
 	Key  []string // columns by which rows are partitioned: all rows of a key reach one task. nil: any task will do
+	// Partitioned asks for rows spread by key where Key is nil (a JobSpec may): by __meta_key if there is such a column,
+	// else dealt in turn, with a warning.
+	Partitioned bool
 }
 
 // Node gives the node of that ID, or nil.
