@@ -1,0 +1,6 @@
+package sub
+
+import (
+	_ "fmt"
+	_ "strings"
+)

@@ -1,0 +1,5 @@
+//go:build never
+
+package sub
+
+import _ "net/http"
