@@ -1,0 +1,235 @@
+package window
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"sort"
+	"time"
+
+	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// Config gives the operator as the config of a JobSpec, which FromConfig reads. Defaults are left out.
+func (d *description) Config() (map[string]any, error) {
+	a := d.assigner
+	for _, v := range []time.Duration{a.size, a.offset} {
+		if v%time.Millisecond != 0 {
+			return nil, &fault.Fault{Path: "window", Problem: fmt.Sprintf("duration %q is not a whole number of milliseconds", v)}
+		}
+	}
+	c := map[string]any{"type": "tumbling", "size_ms": a.size.Milliseconds()}
+	if a.offset != 0 {
+		c["offset_ms"] = a.offset.Milliseconds()
+	}
+	if a.maxSet {
+		c["max_buffered_keys"] = int64(a.maxKeys)
+	}
+	switch {
+	case a.unbounded:
+		c["on_full"] = "unbounded"
+	case a.full == Fail:
+		c["on_full"] = "fail"
+	}
+	if a.late == Route {
+		c["late_policy"] = "route"
+	}
+	aggs := make([]any, 0, len(d.aggregates))
+	for _, g := range d.aggregates {
+		m := map[string]any{"function": g.fn}
+		if g.column != "" {
+			m["column"] = g.column
+		}
+		if g.as != "" {
+			m["as"] = g.as
+		}
+		aggs = append(aggs, m)
+	}
+	c["aggregates"] = aggs
+	return c, nil
+}
+
+// FromConfig gives the window operator of a JobSpec's config:
+//
+//	type: tumbling            # the only one so far, and the default
+//	size_ms: 60000
+//	offset_ms: 0              # default 0
+//	max_buffered_keys: 65536  # default 65536
+//	on_full: evict            # evict (default), fail or unbounded
+//	late_policy: drop         # drop (default) or route
+//	aggregates:
+//	  - { function: count, as: orders }            # function: count, sum, min, max or avg
+//	  - { function: sum, column: amount, as: total }
+//
+// A field that is unknown or of another type is a fault that names it; all faults come back together.
+func FromConfig(config map[string]any) (operator.Operator, error) {
+	r := &configReader{left: config}
+	d := &description{}
+	if t := r.text("type", "tumbling"); t != "tumbling" {
+		f := fault.Unknown("window type", t, []string{"tumbling"})
+		f.Path = "config.type"
+		r.faults.Add(f)
+	}
+	d.assigner = Tumbling(r.millis("size_ms", true)).Offset(r.millis("offset_ms", false))
+	if n, ok := r.integer("max_buffered_keys"); ok {
+		d.assigner = d.assigner.MaxBufferedKeys(int(n))
+	}
+	switch p := r.text("on_full", "evict"); p {
+	case "evict":
+	case "fail":
+		d.assigner.full = Fail
+	case "unbounded":
+		if d.assigner.maxSet {
+			r.fail("on_full", `"unbounded" contradicts max_buffered_keys`, "give one of the two")
+		}
+		d.assigner = d.assigner.Unbounded()
+	default:
+		r.unknown("on_full", "policy", p, "evict", "fail", "unbounded")
+	}
+	switch p := r.text("late_policy", "drop"); p {
+	case "drop":
+	case "route":
+		d.assigner.late = Route
+	case "update":
+		r.fail("late_policy", `"update" needs allowed lateness, which tumbling windows do not have yet`, `use "drop" or "route"`)
+	default:
+		r.unknown("late_policy", "late policy", p, "drop", "route")
+	}
+	d.aggregates = r.aggregates()
+	r.rest("config", "type", "size_ms", "offset_ms", "max_buffered_keys", "on_full", "late_policy", "aggregates")
+	if err := r.faults.Err(); err != nil {
+		return nil, err
+	}
+	return d, nil
+}
+
+// configReader takes typed fields out of a decoded JSON or YAML object and gathers what is wrong.
+type configReader struct {
+	left   map[string]any
+	path   string // of the object, "" for config itself
+	faults fault.List
+}
+
+func (r *configReader) at(field string) string {
+	if r.path == "" {
+		return "config." + field
+	}
+	return r.path + "." + field
+}
+
+func (r *configReader) fail(field, problem, hint string) {
+	r.faults.Add(&fault.Fault{Path: r.at(field), Problem: problem, Hint: hint})
+}
+
+func (r *configReader) unknown(field, what, got string, known ...string) {
+	f := fault.Unknown(what, got, known)
+	f.Path = r.at(field)
+	r.faults.Add(f)
+}
+
+func (r *configReader) text(field, def string) string {
+	v, ok := r.left[field]
+	if !ok {
+		return def
+	}
+	s, ok := v.(string)
+	if !ok {
+		r.fail(field, fmt.Sprintf("%v is not a text", v), "")
+		return def
+	}
+	return s
+}
+
+// integer takes a whole number in any form that JSON and YAML decoders give.
+func (r *configReader) integer(field string) (int64, bool) {
+	v, ok := r.left[field]
+	if !ok {
+		return 0, false
+	}
+	switch x := v.(type) {
+	case int:
+		return int64(x), true
+	case int64:
+		return x, true
+	case uint64:
+		if x <= math.MaxInt64 {
+			return int64(x), true
+		}
+	case float64:
+		if x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+			return int64(x), true
+		}
+	case json.Number:
+		if n, err := x.Int64(); err == nil {
+			return n, true
+		}
+	}
+	r.fail(field, fmt.Sprintf("%v is not a whole number", v), "")
+	return 0, false
+}
+
+// millis takes a number of milliseconds.
+func (r *configReader) millis(field string, required bool) time.Duration {
+	n, ok := r.integer(field)
+	if !ok {
+		if _, given := r.left[field]; required && !given {
+			r.fail(field, "missing", "give the window's size in milliseconds")
+		}
+		return 0
+	}
+	if n > math.MaxInt64/int64(time.Millisecond) || n < math.MinInt64/int64(time.Millisecond) {
+		r.fail(field, fmt.Sprintf("%d ms is more than 292 years", n), "")
+		return 0
+	}
+	return time.Duration(n) * time.Millisecond
+}
+
+func (r *configReader) aggregates() (out []Aggregate) {
+	v, ok := r.left["aggregates"]
+	if !ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	if !ok {
+		r.fail("aggregates", fmt.Sprintf("%v is not a list", v), "")
+		return nil
+	}
+	for i, e := range list {
+		path := fmt.Sprintf("config.aggregates[%d]", i)
+		m, ok := e.(map[string]any)
+		if !ok {
+			r.faults.Add(&fault.Fault{Path: path, Problem: fmt.Sprintf("%v is not an object", e)})
+			continue
+		}
+		s := &configReader{left: m, path: path}
+		a := Aggregate{fn: s.text("function", ""), column: s.text("column", ""), as: s.text("as", "")}
+		if _, known := functions[a.fn]; !known {
+			s.unknown("function", "aggregate function", a.fn, "count", "sum", "min", "max", "avg")
+		}
+		s.rest(path, "function", "column", "as")
+		r.faults.Add(s.faults.Err())
+		out = append(out, a)
+	}
+	return out
+}
+
+// rest reports fields that nobody reads.
+func (r *configReader) rest(path string, known ...string) {
+	var extra []string
+	for k := range r.left {
+		found := false
+		for _, n := range known {
+			found = found || n == k
+		}
+		if !found {
+			extra = append(extra, k)
+		}
+	}
+	sort.Strings(extra)
+	for _, k := range extra {
+		f := fault.Unknown("field", k, known)
+		f.Path = path
+		r.faults.Add(f)
+	}
+}

@@ -1,0 +1,146 @@
+package window
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// Output columns that every window writes (DESIGN W5): Timestamps in ms, UTC.
+const (
+	StartColumn = "window_start" // inclusive
+	EndColumn   = "window_end"   // exclusive
+)
+
+// description is a window operator before it is bound.
+type description struct {
+	assigner   Assigner
+	aggregates []Aggregate
+}
+
+// New gives the operator that gathers the rows of a keyed stream by key and window. Port operator.Main writes the key
+// columns, window_start, window_end and the aggregates, in the order of window ends; port operator.Late the late rows
+// under Route, in the schema of the input. It needs a key and at least one aggregate.
+func New(a Assigner, aggs ...Aggregate) operator.Operator {
+	return &description{a, append([]Aggregate(nil), aggs...)}
+}
+
+// Kind implements operator.Operator.
+func (d *description) Kind() string { return "window" }
+
+// Describe implements operator.Described.
+func (d *description) Describe() string {
+	var aggs []string
+	for _, a := range d.aggregates {
+		aggs = append(aggs, a.String())
+	}
+	return d.assigner.String() + ": " + strings.Join(aggs, ", ")
+}
+
+// RouteLate gives the same operator with late policy Route: whoever reads the late port asks for it.
+func (d *description) RouteLate() operator.Operator {
+	c := *d
+	c.assigner.late = Route
+	return &c
+}
+
+// bound is a window operator over a known stream.
+type bound struct {
+	assigner Assigner
+	in       operator.Stream
+	out      operator.Stream
+	layout   *kernel.Layout
+}
+
+// Bind implements operator.Operator.
+func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
+	var faults fault.List
+	d.assigner.check(&faults)
+	if len(d.aggregates) == 0 {
+		faults.Add(&fault.Fault{Path: "window.aggregates", Problem: "no aggregate", Hint: "give at least one, such as window.Count()"})
+	}
+	if len(in) != 1 {
+		faults.Add(&fault.Fault{Problem: fmt.Sprintf("a window reads one stream, not %d", len(in))})
+		return nil, faults.Err()
+	}
+	keys := d.bindKeys(in[0], &faults)
+	aggs := d.bindAggregates(in[0].Schema, &faults)
+	if faults.Len() > 0 {
+		return nil, faults.Err()
+	}
+	layout, err := kernel.NewLayout(in[0].Schema, keys, aggs)
+	if err != nil {
+		return nil, &fault.Fault{Path: "window", Problem: err.Error()}
+	}
+	b := &bound{assigner: d.assigner, in: in[0], layout: layout}
+	b.out = operator.Stream{Schema: resultSchema(in[0].Schema, keys, aggs), Time: in[0].Time}
+	return b, nil
+}
+
+func (d *description) bindKeys(in operator.Stream, faults *fault.List) (keys []int) {
+	if len(in.Key) == 0 {
+		faults.Add(&fault.Fault{Path: "window", Problem: "the stream has no key", Hint: "put KeyBy before the window"})
+	}
+	for _, name := range in.Key {
+		at := in.Schema.FieldIndices(name)
+		if len(at) == 0 {
+			f := fault.Unknown("column", name, fieldNames(in.Schema))
+			f.Path = "key"
+			faults.Add(f)
+			continue
+		}
+		if t := in.Schema.Field(at[0]).Type; kernel.KeyTypeOf(t).Tag == kernel.TagInvalid {
+			faults.Add(&fault.Fault{Path: "key", Problem: fmt.Sprintf("column %q of type %s cannot be a key", name, t)})
+		}
+		keys = append(keys, at[0])
+	}
+	return keys
+}
+
+func (d *description) bindAggregates(s *arrow.Schema, faults *fault.List) (aggs []kernel.Agg) {
+	for i, a := range d.aggregates {
+		k, err := a.bind(s, fmt.Sprintf("window.aggregates[%d]", i))
+		faults.Add(err)
+		aggs = append(aggs, k)
+	}
+	return aggs
+}
+
+// resultSchema is W5; the names have been checked by checkNames.
+func resultSchema(s *arrow.Schema, keys []int, aggs []kernel.Agg) *arrow.Schema {
+	var fields []arrow.Field
+	for _, k := range keys {
+		f := s.Field(k)
+		fields = append(fields, arrow.Field{Name: f.Name, Type: f.Type, Nullable: f.Nullable})
+	}
+	ts := &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}
+	fields = append(fields, arrow.Field{Name: StartColumn, Type: ts}, arrow.Field{Name: EndColumn, Type: ts})
+	for _, a := range aggs {
+		t, _ := a.ResultType(s)
+		count := a.Func == kernel.CountRows || a.Func == kernel.CountValues
+		fields = append(fields, arrow.Field{Name: a.Name, Type: t, Nullable: !count})
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// Outputs implements operator.Bound.
+func (b *bound) Outputs() []operator.Stream {
+	late := b.in
+	late.Key = nil
+	return []operator.Stream{b.out, late}
+}
+
+// New implements operator.Bound.
+func (b *bound) New(ctx *operator.Context) (operator.Instance, error) {
+	return &instance{}, nil
+}
+
+type instance struct{}
+
+// Process implements operator.Instance.
+func (x *instance) Process(_ int, b *column.Batch, out operator.Output) error { return nil }
