@@ -1,7 +1,5 @@
 package column
 
-import "fmt"
-
 // Compact gives the rows that are there as a batch without a selection: b itself (retained) where it has none.
 // The caller owns the result.
 func (b *Batch) Compact() *Batch {
@@ -18,21 +16,69 @@ func (b *Batch) Take(rows []uint32) *Batch {
 	for i := range b.Cols {
 		Gather(out, &out.Cols[i], &b.Cols[i], rows)
 	}
-	if b.Times != nil {
-		out.Times = Alloc[int64](out, len(rows))
-		gather(out.Times, b.Times, rows)
-		if b.TimeValid != nil {
-			out.TimeValid, _ = gatherBits(out, b.TimeValid, rows)
-		}
-	}
+	out.TakeTimes(b, rows)
 	if b.Hash != nil {
 		out.Hash = Alloc[uint64](out, len(rows))
 		gather(out.Hash, b.Hash, rows)
 	}
-	if len(b.Late) > 0 {
-		out.Late = moveLate(nil, b.Late, rows, 0)
-	}
 	return out
+}
+
+// TakeTimes gives b, a new batch of len(rows) rows, the event times and late pairs of those physical rows of src,
+// ascending and each at most once. It is for operators that make new columns for the rows that they keep; the key hashes
+// are left behind, since they belong to key columns.
+func (b *Batch) TakeTimes(src *Batch, rows []uint32) {
+	if src.Times != nil {
+		b.Times = Alloc[int64](b, len(rows))
+		gather(b.Times, src.Times, rows)
+		if src.TimeValid != nil {
+			b.TimeValid, _ = gatherBits(b, src.TimeValid, rows)
+		}
+	}
+	if len(src.Late) > 0 {
+		b.Late = moveLate(nil, src.Late, rows, 0)
+	}
+}
+
+// Slice gives the physical rows from <= row < to of a batch without a selection as a batch that shares the memory of b
+// and keeps it alive. The caller owns it.
+func (b *Batch) Slice(from, to int) *Batch {
+	d := b.Derive()
+	d.Rows = to - from
+	for i := range d.Cols {
+		d.sliceColumn(&d.Cols[i], from, to)
+	}
+	if b.Times != nil {
+		d.Times = b.Times[from:to]
+		if b.TimeValid != nil {
+			d.TimeValid = d.alignBits(b.TimeValid, from, to-from)
+		}
+	}
+	if b.Hash != nil {
+		d.Hash = b.Hash[from:to]
+	}
+	if len(b.Late) > 0 {
+		d.Late = moveLateRange(nil, b.Late, from, to, 0)
+	}
+	return d
+}
+
+func (b *Batch) sliceColumn(c *Column, from, to int) {
+	if c.Nulls > 0 {
+		c.Valid = b.alignBits(c.Valid, from, to-from)
+		if c.Nulls = CountZeros(c.Valid, to-from); c.Nulls == 0 {
+			c.Valid = nil
+		}
+	}
+	switch c.Kind {
+	case Bool:
+		c.Data = b.alignBits(c.Data, from, to-from)
+	case Bytes:
+		c.Offsets = c.Offsets[from : to+1]
+	default:
+		w := c.Kind.Width()
+		c.Data = c.Data[from*w : to*w]
+	}
 }
 
 // moveLate appends the pairs of the rows that were taken, renumbered from base on.
@@ -47,6 +93,16 @@ func moveLate(dst, late []LatePair, rows []uint32, base int) []LatePair {
 		}
 		if uint32(late[j].Row) == r {
 			dst = append(dst, LatePair{Row: int32(base + i), J: late[j].J})
+		}
+	}
+	return dst
+}
+
+// moveLateRange appends the pairs of the rows from <= row < to, renumbered from base on.
+func moveLateRange(dst, late []LatePair, from, to, base int) []LatePair {
+	for _, p := range late {
+		if r := int(p.Row); r >= from && r < to {
+			dst = append(dst, LatePair{Row: int32(base + r - from), J: p.J})
 		}
 	}
 	return dst
@@ -121,121 +177,4 @@ func gatherBytes(out *Batch, dst, src *Column, rows []uint32) {
 		copy(data[off[i]:off[i+1]], src.Data[src.Offsets[r]:src.Offsets[r+1]])
 	}
 	dst.Data, dst.Offsets = data, off
-}
-
-// MaxBatchBytes bounds the string bytes of one column of a batch that is put together from others.
-const MaxBatchBytes = 1 << 30
-
-// AppendRows appends physical rows of b (nil: all rows that are there), with their hidden vectors. The schemas must be equal.
-func (b *Builder) AppendRows(src *Batch, rows []uint32) {
-	if rows == nil {
-		if src.Sel != nil {
-			rows = src.Sel
-		} else {
-			b.appendAll(src)
-			return
-		}
-	}
-	for i := range b.cols {
-		b.cols[i].appendRows(&src.Cols[i], rows)
-	}
-	if src.Times != nil {
-		b.hasTimes = true
-		at := len(b.times)
-		b.times = growTo(b.pool, &b.timeBuf, b.times, len(rows))
-		gather(b.times[at:], src.Times, rows)
-		if src.TimeValid != nil {
-			for i, r := range rows {
-				if !Bit(src.TimeValid, int(r)) {
-					b.nullTimes = append(b.nullTimes, int32(at+i))
-				}
-			}
-		}
-	}
-	if src.Hash != nil {
-		b.hasHash = true
-		at := len(b.hash)
-		b.hash = growTo(b.pool, &b.hashBuf, b.hash, len(rows))
-		gather(b.hash[at:], src.Hash, rows)
-	}
-	if len(src.Late) > 0 {
-		b.late = moveLate(b.late, src.Late, rows, b.rows)
-	}
-	b.rows += len(rows)
-}
-
-// appendAll appends a whole batch without a selection.
-func (b *Builder) appendAll(src *Batch) {
-	rows := make([]uint32, src.Rows)
-	for i := range rows {
-		rows[i] = uint32(i)
-	}
-	if len(rows) > 0 {
-		b.AppendRows(src, rows)
-	}
-}
-
-// appendRows appends the values of physical rows of a column of the same kind.
-func (a *Appender) appendRows(src *Column, rows []uint32) {
-	if a.kind != src.Kind {
-		panic(fmt.Sprintf("column: append of kind %s to a column of kind %s", src.Kind, a.kind))
-	}
-	switch {
-	case a.kind == Bool:
-		for _, r := range rows {
-			if src.IsNull(int(r)) {
-				a.Null()
-			} else {
-				a.Bool(src.Bool(int(r)))
-			}
-		}
-		return
-	case a.kind == Bytes:
-		for _, r := range rows {
-			if src.IsNull(int(r)) {
-				a.Null()
-			} else {
-				a.Bytes(src.Bytes(int(r)))
-			}
-		}
-		return
-	}
-	dst := a.grow(len(rows) * a.kind.Width())
-	switch a.kind.Width() {
-	case 8:
-		gather(View[uint64](dst), View[uint64](src.Data), rows)
-	case 4:
-		gather(View[uint32](dst), View[uint32](src.Data), rows)
-	case 2:
-		gather(View[uint16](dst), View[uint16](src.Data), rows)
-	case 1:
-		gather(dst, src.Data, rows)
-	case 16:
-		gather(View[[2]uint64](dst), View[[2]uint64](src.Data), rows)
-	}
-	a.appendValid(src, rows)
-	a.n += len(rows)
-}
-
-// appendValid appends the validity of rows whose values have just been appended.
-func (a *Appender) appendValid(src *Column, rows []uint32) {
-	if src.Nulls == 0 {
-		a.noteValid(len(rows))
-		return
-	}
-	if a.valid == nil {
-		a.growValid(a.n + len(rows))
-		for i := 0; i < a.n; i++ {
-			SetBit(a.valid, i)
-		}
-	} else {
-		a.growValid(a.n + len(rows))
-	}
-	for i, r := range rows {
-		if src.IsNull(int(r)) {
-			a.nulls++
-		} else {
-			SetBit(a.valid, a.n+i)
-		}
-	}
 }
