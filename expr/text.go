@@ -1,0 +1,176 @@
+package expr
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+)
+
+// infix and postfix words of the operators, by operator.
+var symbols = [...]string{
+	opEq: "=", opNe: "<>", opLt: "<", opLe: "<=", opGt: ">", opGe: ">=",
+	opAdd: "+", opSub: "-", opMul: "*", opDiv: "/", opMod: "%", opNeg: "-",
+	opAnd: "and", opOr: "or", opNot: "not", opIsNull: "is null", opIsNotNull: "is not null", opIn: "in",
+}
+
+// Binding strengths: an operand that binds less strongly than its place asks for is put in parentheses.
+const (
+	strengthOr = iota + 1
+	strengthAnd
+	strengthNot
+	strengthCompare
+	strengthAdd
+	strengthMul
+	strengthNeg
+	strengthAtom
+)
+
+func (o operator) strength() int {
+	switch o {
+	case opOr:
+		return strengthOr
+	case opAnd:
+		return strengthAnd
+	case opNot:
+		return strengthNot
+	case opEq, opNe, opLt, opLe, opGt, opGe, opIsNull, opIsNotNull, opIn:
+		return strengthCompare
+	case opAdd, opSub:
+		return strengthAdd
+	case opMul, opDiv, opMod:
+		return strengthMul
+	case opNeg:
+		return strengthNeg
+	}
+	return strengthAtom
+}
+
+// String gives the expression as SQL-like text, such as `status = 'paid' and amount > 0`.
+func (e Expr) String() string { return e.node().String() }
+
+func (n *node) String() string {
+	var b strings.Builder
+	n.write(&b, 0)
+	return b.String()
+}
+
+// write appends the text of n to a place that asks for a binding strength.
+func (n *node) write(b *strings.Builder, place int) {
+	s := n.op.strength()
+	if s < place {
+		b.WriteByte('(')
+		defer b.WriteByte(')')
+	}
+	switch n.op {
+	case opColumn:
+		b.WriteString(quoteName(n.name))
+	case opLiteral:
+		b.WriteString(n.lit.String())
+	case opNeg:
+		b.WriteByte('-')
+		if n.args[0].op == opColumn {
+			n.args[0].write(b, strengthAtom)
+			return
+		}
+		b.WriteByte('(')
+		n.args[0].write(b, 0)
+		b.WriteByte(')')
+	case opNot:
+		b.WriteString("not ")
+		n.args[0].write(b, s)
+	case opIsNull, opIsNotNull:
+		n.args[0].write(b, s+1)
+		b.WriteString(" " + symbols[n.op])
+	case opIn:
+		n.args[0].write(b, s+1)
+		b.WriteString(" in (")
+		for i, a := range n.args[1:] {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			a.write(b, 0)
+		}
+		b.WriteByte(')')
+	default:
+		left := s
+		if s == strengthCompare {
+			left++
+		}
+		n.args[0].write(b, left)
+		b.WriteString(" " + symbols[n.op] + " ")
+		n.args[1].write(b, s+1)
+	}
+}
+
+// quoteName gives a column's name, in double quotes where it is no plain word.
+func quoteName(name string) string {
+	plain := name != ""
+	for i, r := range name {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
+			plain = false
+		}
+	}
+	switch strings.ToLower(name) {
+	case "and", "or", "not", "is", "in", "null", "true", "false", "timestamp", "interval", "cast", "as":
+		plain = false
+	}
+	if plain {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+func (l literal) String() string {
+	switch v := l.value.(type) {
+	case nil:
+		if l.untyped() {
+			return "null"
+		}
+		return "cast(null as " + l.typ.String() + ")"
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		if classOf(l.typ) == classDuration {
+			return "interval '" + time.Duration(v).String() + "'"
+		}
+		return strconv.FormatInt(v, 10)
+	case uint64:
+		return strconv.FormatUint(v, 10)
+	case float64:
+		return floatText(v, l.typ)
+	case string:
+		if l.typ.ID() == arrow.BINARY {
+			return "x'" + hex.EncodeToString([]byte(v)) + "'"
+		}
+		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+	case time.Time:
+		return "timestamp '" + v.UTC().Format(time.RFC3339Nano) + "'"
+	case *big.Int:
+		return decimalText(decimal128.FromBigInt(v), l.typ.(*arrow.Decimal128Type).Scale)
+	}
+	return fmt.Sprint(l.value)
+}
+
+func floatText(v float64, t arrow.DataType) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return fmt.Sprintf("cast('%v' as %s)", v, t)
+	}
+	bits := 64
+	if t.ID() == arrow.FLOAT32 {
+		bits = 32
+	}
+	s := strconv.FormatFloat(v, 'g', -1, bits)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s
+}
+
+func decimalText(v decimal128.Num, scale int32) string { return v.ToString(scale) }
