@@ -57,6 +57,9 @@ type Context struct {
 	Counters       *Counters
 	// SetTimer asks for TimerHandler.OnTimer at that time or soon after; a later call replaces an earlier one.
 	SetTimer func(at time.Time)
+	// Degraded says that results may be missing from now on and why: it shows in Status and, the first time, as an event.
+	// Nil where nobody listens.
+	Degraded func(reason string)
 }
 
 // ErrorPolicy says what happens to a row or record that cannot be processed. The zero value is Fail.

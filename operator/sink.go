@@ -30,3 +30,7 @@ type TwoPhaseWriter interface {
 	Commit(epoch int64, prepared []byte) error
 	Abort(epoch int64, prepared []byte) error
 }
+
+// TwoPhaser is a Sink that can say whether its writers are TwoPhaseWriters. Such a sink needs a store that keeps what it
+// has prepared.
+type TwoPhaser interface{ TwoPhase() bool }

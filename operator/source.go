@@ -69,3 +69,9 @@ func (p TimePolicy) Mode() TimeMode {
 	}
 	return EventTime
 }
+
+// WatermarkReader is a Reader that knows the watermark of its split better than the policy of the source does: after each
+// Poll the engine asks for it. It never goes back; ok is false while there is none.
+type WatermarkReader interface {
+	Watermark() (ms int64, ok bool)
+}

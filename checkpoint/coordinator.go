@@ -1,0 +1,221 @@
+package checkpoint
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+)
+
+// Coordinator decides on epochs, at most one in flight. It is a pure state machine: Step takes an event and gives what
+// is to be done, in order.
+type Coordinator struct {
+	job     string
+	tasks   map[TaskID]bool
+	last    int64 // number of the last epoch begun
+	flight  *flight
+	waiting []any // waiters of the next epoch
+	ending  bool  // an epoch that ends the job has begun
+}
+
+type flight struct {
+	epoch   int64
+	ends    bool
+	answers map[TaskID]*TaskSnapshot
+	waiters []any
+}
+
+// NewCoordinator coordinates the epochs of the planned task set; the first epoch's number is last + 1.
+func NewCoordinator(job string, tasks []TaskID, last int64) *Coordinator {
+	c := &Coordinator{job: job, tasks: map[TaskID]bool{}, last: last}
+	for _, t := range tasks {
+		c.tasks[t] = true
+	}
+	return c
+}
+
+// Events.
+type (
+	// Trigger asks for an epoch. Without a waiter it is ignored while one is in flight; with one the next epoch is begun
+	// afterwards, and the waiter is handed back in Seal or Abort.
+	Trigger struct{ Waiter any }
+	// End asks for the epoch that ends the job; one in flight is aborted. Nothing can be triggered after it.
+	End struct{}
+	// Answer is a task's snapshot.
+	Answer struct {
+		Task     TaskID
+		Epoch    int64
+		Snapshot *TaskSnapshot
+	}
+	// Timeout gives up an epoch if it is still in flight.
+	Timeout struct{ Epoch int64 }
+)
+
+// Actions.
+type (
+	// Inject sends a barrier through all sources.
+	Inject struct {
+		Epoch int64
+		Ends  bool
+	}
+	// Abort tells every task that the epoch is over.
+	Abort struct {
+		Epoch   int64
+		Reason  string
+		Waiters []any
+	}
+	// Seal makes the epoch durable, then commits.
+	Seal struct {
+		Epoch   *Epoch
+		Waiters []any
+	}
+	// Reject tells of an answer that belongs to no epoch in flight or to no planned task.
+	Reject struct {
+		Task   TaskID
+		Epoch  int64
+		Reason string
+	}
+)
+
+// Step takes an event.
+func (c *Coordinator) Step(event any) []any {
+	switch e := event.(type) {
+	case Trigger:
+		return c.trigger(e.Waiter)
+	case End:
+		return c.end()
+	case Answer:
+		return c.answer(e)
+	case Timeout:
+		if c.flight == nil || c.flight.epoch != e.Epoch {
+			return nil
+		}
+		return append(c.abort("timed out"), c.next()...)
+	}
+	return []any{Reject{Reason: fmt.Sprintf("unknown event %T", event)}}
+}
+
+// InFlight is the number of the epoch in flight, 0 where there is none.
+func (c *Coordinator) InFlight() int64 {
+	if c.flight == nil {
+		return 0
+	}
+	return c.flight.epoch
+}
+
+func (c *Coordinator) trigger(waiter any) []any {
+	if c.ending {
+		if waiter == nil {
+			return nil
+		}
+		return []any{Abort{Reason: "the job is ending", Waiters: []any{waiter}}}
+	}
+	if waiter != nil {
+		c.waiting = append(c.waiting, waiter)
+	}
+	if c.flight != nil {
+		return nil
+	}
+	return c.begin(false)
+}
+
+func (c *Coordinator) begin(ends bool) []any {
+	c.last++
+	c.flight = &flight{epoch: c.last, ends: ends, answers: map[TaskID]*TaskSnapshot{}, waiters: c.waiting}
+	c.waiting = nil
+	return []any{Inject{Epoch: c.last, Ends: ends}}
+}
+
+func (c *Coordinator) end() []any {
+	if c.ending {
+		return nil
+	}
+	var out []any
+	if c.flight != nil {
+		waiters := c.flight.waiters // they are served by the last epoch
+		c.flight.waiters = nil
+		out = c.abort("the job is ending")
+		c.waiting = append(waiters, c.waiting...)
+	}
+	c.ending = true
+	return append(out, c.begin(true)...)
+}
+
+func (c *Coordinator) abort(reason string) []any {
+	f := c.flight
+	c.flight = nil
+	if f.ends {
+		c.ending = false
+	}
+	return []any{Abort{Epoch: f.epoch, Reason: reason, Waiters: f.waiters}}
+}
+
+// next begins the epoch that somebody waits for.
+func (c *Coordinator) next() []any {
+	if len(c.waiting) == 0 || c.ending {
+		return nil
+	}
+	return c.begin(false)
+}
+
+func (c *Coordinator) answer(a Answer) []any {
+	f := c.flight
+	switch {
+	case !c.tasks[a.Task]:
+		return []any{Reject{a.Task, a.Epoch, "no such task in the plan"}}
+	case f == nil || f.epoch != a.Epoch:
+		return []any{Reject{a.Task, a.Epoch, "the epoch is not in flight"}}
+	case f.answers[a.Task] != nil:
+		return []any{Reject{a.Task, a.Epoch, "answered twice"}}
+	}
+	f.answers[a.Task] = a.Snapshot
+	if len(f.answers) < len(c.tasks) {
+		return nil
+	}
+	c.flight = nil
+	out := []any{Seal{Epoch: assemble(c.job, f), Waiters: f.waiters}}
+	return append(out, c.next()...)
+}
+
+// assemble puts the answers together, in an order that does not depend on that of their arrival.
+func assemble(job string, f *flight) *Epoch {
+	e := &Epoch{Job: job, Number: f.epoch, Ends: f.ends, Splits: map[string][]SplitSnapshot{}, Operators: map[string][]OperatorSnapshot{}}
+	for _, t := range f.answers {
+		for _, o := range t.Operators {
+			e.Operators[o.Operator] = append(e.Operators[o.Operator], o)
+		}
+		for _, s := range t.Splits {
+			e.Splits[s.Source] = append(e.Splits[s.Source], s)
+		}
+	}
+	for _, ops := range e.Operators {
+		sort.Slice(ops, func(i, j int) bool { return ops[i].Subtask < ops[j].Subtask })
+	}
+	for _, splits := range e.Splits {
+		slices.SortFunc(splits, func(a, b SplitSnapshot) int {
+			if a.Split < b.Split {
+				return -1
+			}
+			return 1
+		})
+	}
+	return e
+}
+
+// Missing names the tasks that have not answered the epoch in flight, sorted.
+func (c *Coordinator) Missing() (out []TaskID) {
+	if c.flight == nil {
+		return nil
+	}
+	for t := range c.tasks {
+		if c.flight.answers[t] == nil {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(a, b TaskID) int {
+		if a.String() < b.String() {
+			return -1
+		}
+		return 1
+	})
+	return out
+}

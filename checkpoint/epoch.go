@@ -1,0 +1,108 @@
+package checkpoint
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/state"
+)
+
+// TaskID names a task: one of the parallel instances of a chain of operators.
+type TaskID struct {
+	Chain   string // ID of the chain's first operator
+	Subtask int
+}
+
+func (t TaskID) String() string { return fmt.Sprintf("%s/%d", t.Chain, t.Subtask) }
+
+// OperatorSnapshot is one operator of one task at a barrier.
+type OperatorSnapshot struct {
+	Operator string
+	Subtask  int
+	// Watermark is that of the operator in ms; the least int64 where it had none.
+	Watermark int64
+	State     *state.Snapshot // nil for an operator without state
+	Prepared  []byte          // what a two-phase sink has prepared; nil elsewhere
+	TwoPhase  bool            // Prepared is to be committed
+}
+
+// SplitSnapshot is a split at a barrier: what has been handed downstream before it.
+type SplitSnapshot struct {
+	Source   string // operator ID
+	Split    string
+	Position []byte // next to read
+	Done     bool   // the split had ended
+	// MaxTime is the greatest event time seen, in ms; HasTime says that there was one. They restore J of the next row.
+	MaxTime int64
+	HasTime bool
+}
+
+// TaskSnapshot is what a task answers to a barrier.
+type TaskSnapshot struct {
+	Operators []OperatorSnapshot
+	Splits    []SplitSnapshot
+}
+
+// Epoch is a sealed cut through the whole job.
+type Epoch struct {
+	Job       string
+	Number    int64
+	Ends      bool                          // the job ended with it
+	Finished  bool                          // all input had ended
+	Splits    map[string][]SplitSnapshot    // by source
+	Operators map[string][]OperatorSnapshot // by operator, in the order of the subtasks
+	Schemas   map[string]*arrow.Schema      // inferred schemas of open sources
+}
+
+// Split gives the snapshot of a split, or nil where the epoch does not know it.
+func (e *Epoch) Split(source, split string) *SplitSnapshot {
+	for i := range e.Splits[source] {
+		if s := &e.Splits[source][i]; s.Split == split {
+			return s
+		}
+	}
+	return nil
+}
+
+// Store keeps sealed epochs. Seal returns only when the epoch will survive what the store promises to survive.
+type Store interface {
+	Seal(ctx context.Context, e *Epoch) error
+}
+
+// MemoryStore keeps the last epoch, or all of them, in memory. Safe for concurrent use.
+type MemoryStore struct {
+	KeepAll bool
+
+	mu     sync.Mutex
+	epochs []*Epoch
+}
+
+// Seal implements Store.
+func (m *MemoryStore) Seal(_ context.Context, e *Epoch) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.KeepAll {
+		m.epochs = m.epochs[:0]
+	}
+	m.epochs = append(m.epochs, e)
+	return nil
+}
+
+// Epochs gives what is kept, oldest first.
+func (m *MemoryStore) Epochs() []*Epoch {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return append([]*Epoch(nil), m.epochs...)
+}
+
+// Last gives the last sealed epoch, or nil.
+func (m *MemoryStore) Last() *Epoch {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.epochs) == 0 {
+		return nil
+	}
+	return m.epochs[len(m.epochs)-1]
+}

@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/state"
+)
+
+// node is one operator, source or sink in a task.
+type node struct {
+	task *task
+	id   string
+	ctx  *operator.Context
+
+	inst   operator.Instance // nil: a source, a sink, or an operator whose input's schema never came
+	marks  operator.WatermarkHandler
+	timer  operator.TimerHandler
+	writer operator.Writer // sinks
+
+	ports   []port
+	w       int64 // watermark of the operator
+	timerAt time.Time
+
+	counters operator.Counters
+	rowsIn   atomic.Int64
+	rowsOut  atomic.Int64
+	batches  atomic.Int64
+	wNow     atomic.Int64 // w, for Status
+	entries  atomic.Int64
+	bytes    atomic.Int64
+	peak     atomic.Int64 // greatest number of bytes per 1,000 entries seen with the most entries
+	peakEnts atomic.Int64
+}
+
+// port is where the rows of an output port go.
+type port struct {
+	local []call
+	edges []*outEdge
+}
+
+// call is a fused edge.
+type call struct {
+	to *node
+	in int
+}
+
+// OperatorError says in which operator of which task something went wrong.
+type OperatorError struct {
+	Operator string
+	Task     string
+	Err      error
+	Stack    []byte // of a panic; nil otherwise
+}
+
+func (e *OperatorError) Error() string {
+	return fmt.Sprintf("operator %q (task %s): %v", e.Operator, e.Task, e.Err)
+}
+
+func (e *OperatorError) Unwrap() error { return e.Err }
+
+// PanicError is a panic in an operator, turned into an error.
+type PanicError struct{ Value any }
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// wrap names the operator in an error that does not name one yet.
+func (n *node) wrap(err error) error {
+	if err == nil {
+		return nil
+	}
+	var named *OperatorError
+	if errors.As(err, &named) || n.task.ctx.Err() != nil {
+		return err
+	}
+	return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: err}
+}
+
+// guard runs f and turns a panic in the current operator into an error (DESIGN E5).
+func (t *task) guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			id := t.id.Chain
+			if t.current != nil {
+				id = t.current.id
+			}
+			err = &OperatorError{Operator: id, Task: t.id.String(), Err: &PanicError{v}, Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+// enter notes that the code of n runs, for guard; the result goes to leave.
+func (n *node) enter() *node {
+	prev := n.task.current
+	n.task.current = n
+	return prev
+}
+
+func (n *node) leave(prev *node) { n.task.current = prev }
+
+// process drives a batch, borrowed, through the operator and everything fused behind it.
+func (n *node) process(in int, b *column.Batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	n.rowsIn.Add(int64(b.Len()))
+	prev := n.enter()
+	var err error
+	if n.writer != nil {
+		if err = n.writer.Write(b); err != nil && n.task.ctx.Err() == nil {
+			err = n.ctx.Reject(b.Len(), err)
+		} else if err == nil {
+			n.rowsOut.Add(int64(b.Len()))
+		}
+	} else if n.inst != nil {
+		err = n.inst.Process(in, b, n)
+	}
+	n.leave(prev)
+	return n.wrap(err)
+}
+
+// Emit implements operator.Output.
+func (n *node) Emit(port int, b *column.Batch) error {
+	if b.Len() == 0 {
+		return nil
+	}
+	if port == operator.Main {
+		n.rowsOut.Add(int64(b.Len()))
+		n.batches.Add(1)
+	}
+	if port >= len(n.ports) {
+		return nil
+	}
+	p := &n.ports[port]
+	for _, c := range p.local {
+		if err := c.to.process(c.in, b); err != nil {
+			return err
+		}
+	}
+	for _, e := range p.edges {
+		if err := e.emit(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watermark tells the operator of its watermark, then everything behind it.
+func (n *node) watermark(w int64) error {
+	if w <= n.w {
+		return nil
+	}
+	forward := w
+	if n.marks != nil {
+		n.meter()
+		prev := n.enter()
+		f, err := n.marks.OnWatermark(w, n)
+		n.leave(prev)
+		if err != nil {
+			return n.wrap(err)
+		}
+		forward = min(f, w)
+	}
+	n.w = w
+	n.wNow.Store(w)
+	if forward == operator.MinWatermark {
+		return nil
+	}
+	for i := range n.ports {
+		for _, c := range n.ports[i].local {
+			if err := c.to.watermark(forward); err != nil {
+				return err
+			}
+		}
+		if forward == operator.MaxWatermark {
+			continue // the end of data is told by the status
+		}
+		for _, e := range n.ports[i].edges {
+			if err := e.watermark(forward); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// drain makes operators that no watermark drives give what they hold, upstream first.
+func (n *node) drain() error {
+	if d, ok := n.inst.(operator.Drainer); ok {
+		prev := n.enter()
+		err := d.OnDrain(n)
+		n.leave(prev)
+		if err != nil {
+			return n.wrap(err)
+		}
+	}
+	return nil
+}
+
+// onTimer calls the operator if its timer is due.
+func (n *node) onTimer(now time.Time) error {
+	if n.timer == nil || n.timerAt.IsZero() || now.Before(n.timerAt) {
+		return nil
+	}
+	n.timerAt = time.Time{}
+	prev := n.enter()
+	err := n.timer.OnTimer(now, n)
+	n.leave(prev)
+	return n.wrap(err)
+}
+
+// snapshot adds what the operator is at a barrier.
+func (n *node) snapshot(epoch int64, into *checkpoint.TaskSnapshot) error {
+	prev := n.enter()
+	defer n.leave(prev)
+	s := checkpoint.OperatorSnapshot{Operator: n.id, Subtask: n.task.id.Subtask, Watermark: n.w}
+	if st, ok := n.inst.(operator.Stateful); ok {
+		s.State = state.NewSnapshot()
+		if err := st.Snapshot(s.State); err != nil {
+			return n.wrap(fmt.Errorf("snapshot of epoch %d: %w", epoch, err))
+		}
+		n.meter()
+	}
+	switch w := n.writer.(type) {
+	case nil:
+	case operator.TwoPhaseWriter:
+		p, err := w.Prepare(epoch)
+		if err != nil {
+			return n.wrap(fmt.Errorf("prepare epoch %d: %w", epoch, err))
+		}
+		s.Prepared, s.TwoPhase = p, true
+	default:
+		if err := w.Flush(); err != nil {
+			return n.wrap(fmt.Errorf("flush at epoch %d: %w", epoch, err))
+		}
+	}
+	into.Operators = append(into.Operators, s)
+	return nil
+}
+
+// restore gives the operator what the epoch holds for it.
+func (n *node) restore(e *checkpoint.Epoch) error {
+	saved := e.Operators[n.id]
+	if len(saved) == 0 {
+		return nil
+	}
+	n.w = operator.MaxWatermark
+	var merged state.Merged
+	for _, s := range saved {
+		n.w = min(n.w, s.Watermark)
+		if s.State != nil {
+			merged = append(merged, s.State)
+		}
+	}
+	n.wNow.Store(n.w)
+	if st, ok := n.inst.(operator.Stateful); ok && len(merged) > 0 {
+		if err := st.Restore(merged); err != nil {
+			return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: fmt.Errorf("restore epoch %d: %w", e.Number, err)}
+		}
+		n.meter()
+	}
+	return nil
+}
+
+// meter notes the size of the operator's state.
+func (n *node) meter() {
+	s, ok := n.inst.(operator.Sized)
+	if !ok {
+		return
+	}
+	entries, bytes := s.StateSize()
+	n.entries.Store(entries)
+	n.bytes.Store(bytes)
+	if entries >= n.peakEnts.Load() {
+		n.peakEnts.Store(entries)
+		n.peak.Store(bytes)
+	}
+}

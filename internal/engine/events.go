@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"sync"
+	"time"
+)
+
+// EventKind says what an Event tells of.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventState             EventKind = "state"
+	EventCheckpoint        EventKind = "checkpoint"
+	EventCheckpointAborted EventKind = "checkpoint_aborted"
+	EventDegraded          EventKind = "degraded"
+)
+
+// Event is something that happened to a job.
+type Event struct {
+	Time     time.Time
+	Kind     EventKind
+	State    State  // EventState: the new state
+	Epoch    int64  // checkpoints
+	Operator string // EventDegraded
+	Message  string
+	Missed   int64 // events that this subscriber was too slow for, just before this one
+}
+
+// EventBuffer is how many events a subscriber may be behind; then the oldest are dropped and counted.
+const EventBuffer = 256
+
+// feed gives events to subscribers. Publishing never blocks.
+type feed struct {
+	mu     sync.Mutex
+	subs   []*subscriber
+	past   []Event // the first EventBuffer events, for those who subscribe late
+	closed bool
+}
+
+type subscriber struct {
+	ch     chan Event
+	missed int64
+}
+
+// subscribe gives the events so far and those to come; the channel is closed at the end of the job.
+func (f *feed) subscribe() <-chan Event {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	s := &subscriber{ch: make(chan Event, EventBuffer)}
+	for _, e := range f.past {
+		s.ch <- e
+	}
+	if f.closed {
+		close(s.ch)
+		return s.ch
+	}
+	f.subs = append(f.subs, s)
+	return s.ch
+}
+
+func (f *feed) publish(e Event) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	if len(f.past) == EventBuffer {
+		f.past = f.past[1:]
+	}
+	f.past = append(f.past, e)
+	for _, s := range f.subs {
+		s.give(e)
+	}
+}
+
+// give makes room by dropping the oldest event.
+func (s *subscriber) give(e Event) {
+	for {
+		e.Missed = s.missed
+		select {
+		case s.ch <- e:
+			s.missed = 0
+			return
+		default:
+		}
+		select {
+		case old := <-s.ch:
+			s.missed += 1 + old.Missed
+		default:
+		}
+	}
+}
+
+func (f *feed) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return
+	}
+	f.closed = true
+	for _, s := range f.subs {
+		close(s.ch)
+	}
+}
+
+// Events gives the latest events and those to come; the channel is closed at the end of the job. A reader that is more than
+// EventBuffer events behind loses the oldest, counted in Event.Missed.
+func (x *Execution) Events() <-chan Event { return x.events.subscribe() }
+
+func (x *Execution) emit(e Event) {
+	e.Time = x.clock.Now()
+	x.events.publish(e)
+}

@@ -1,0 +1,344 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// master owns the life of the execution and its epochs. Everything in it belongs to one goroutine.
+type master struct {
+	x        *Execution
+	coord    *checkpoint.Coordinator
+	interval operator.Timer // nil: no periodic epochs
+	limit    operator.Timer // of the epoch in flight; nil while none was
+	limitOf  int64          // the epoch that limit is for
+
+	finished map[checkpoint.TaskID]bool // tasks that have flushed at the end of their input
+	running  int                        // tasks whose goroutine has not ended
+	target   State                      // the final state that the job is heading for
+	failure  error
+	commits  map[int64]*committing // epochs whose commits are under way
+	exiting  bool
+}
+
+// committing is an epoch that is sealed and whose sinks commit.
+type committing struct {
+	left    int
+	seal    checkpoint.Seal
+	started time.Time
+}
+
+func (x *Execution) newMaster() *master {
+	ids := make([]checkpoint.TaskID, len(x.tasks))
+	for i, t := range x.tasks {
+		ids[i] = t.id
+	}
+	last := int64(0)
+	if x.cfg.Restore != nil {
+		last = x.cfg.Restore.Number
+	}
+	m := &master{x: x, coord: checkpoint.NewCoordinator(x.cfg.Plan.Job, ids, last), finished: map[checkpoint.TaskID]bool{},
+		running: len(x.tasks), target: Finished, commits: map[int64]*committing{}}
+	if x.cfg.CheckpointEvery > 0 {
+		m.interval = x.clock.NewTimer(x.cfg.CheckpointEvery)
+	}
+	return m
+}
+
+// run handles events until every task has ended, then closes everything.
+func (m *master) run() {
+	for m.running > 0 {
+		m.wait()
+	}
+	m.x.conclude(m)
+}
+
+func (m *master) wait() {
+	var tick, limit <-chan time.Time
+	if m.interval != nil {
+		tick = m.interval.C()
+	}
+	if m.coord.InFlight() != 0 && m.limit != nil {
+		limit = m.limit.C()
+	}
+	select {
+	case <-m.x.box.wake:
+		for _, ev := range m.x.box.take() {
+			m.handle(ev)
+			m.x.activity.pause()
+		}
+	case <-tick:
+		m.x.activity.resume()
+		m.do(m.coord.Step(checkpoint.Trigger{}))
+		m.interval.Reset(m.x.cfg.CheckpointEvery)
+		m.x.activity.pause()
+	case <-limit:
+		m.x.activity.resume()
+		m.x.log.Warn("epoch timed out", "job", m.x.cfg.Plan.Job, "epoch", m.limitOf, "missing", fmt.Sprint(m.coord.Missing()))
+		m.do(m.coord.Step(checkpoint.Timeout{Epoch: m.limitOf}))
+		m.x.activity.pause()
+	}
+}
+
+func (m *master) handle(ev any) {
+	switch e := ev.(type) {
+	case evAnswer:
+		m.do(m.coord.Step(e.answer))
+	case evTrigger:
+		m.do(m.coord.Step(checkpoint.Trigger{Waiter: e.result}))
+	case evFinished:
+		m.finished[e.task] = true
+		if len(m.finished) == len(m.x.tasks) {
+			m.do(m.coord.Step(checkpoint.End{}))
+		}
+	case evStop:
+		if m.ending() {
+			return
+		}
+		m.target = Suspended
+		m.do(m.coord.Step(checkpoint.End{}))
+	case evDrain:
+		if m.ending() {
+			return
+		}
+		m.x.move(Draining)
+		m.toSources(command{kind: cmdDrain})
+	case evCancel:
+		m.fail(ErrCanceled)
+	case evSealed:
+		m.sealed(e)
+	case evCommitted:
+		m.committed(e)
+	case evExited:
+		m.running--
+		if e.err != nil {
+			m.fail(e.err)
+		} else if !m.exiting {
+			m.fail(fmt.Errorf("engine: task %s ended on its own", e.task))
+		}
+	}
+}
+
+// ending reports whether the end has begun: a first request for an end stands.
+func (m *master) ending() bool {
+	return m.target == Suspended || m.failure != nil || m.exiting || m.x.State() == Draining
+}
+
+// do carries out what the coordinator decided.
+func (m *master) do(actions []any) {
+	for _, a := range actions {
+		switch a := a.(type) {
+		case checkpoint.Inject:
+			m.limitOf = a.Epoch
+			if m.limit == nil {
+				m.limit = m.x.clock.NewTimer(m.x.cfg.CheckpointTimeout)
+			} else {
+				m.limit.Reset(m.x.cfg.CheckpointTimeout)
+			}
+			m.toSources(command{kind: cmdBarrier, epoch: a.Epoch, ends: a.Ends})
+		case checkpoint.Abort:
+			err := fmt.Errorf("epoch %d aborted: %s", a.Epoch, a.Reason)
+			for _, t := range m.x.tasks {
+				t.in.command(command{kind: cmdAbort, epoch: a.Epoch})
+			}
+			answer(a.Waiters, CheckpointResult{Epoch: a.Epoch, Err: err})
+			m.x.emit(Event{Kind: EventCheckpointAborted, Epoch: a.Epoch, Message: err.Error()})
+			if m.target == Suspended && m.coord.InFlight() == 0 && a.Reason == "timed out" {
+				m.fail(fmt.Errorf("stop: %w", err))
+			}
+		case checkpoint.Seal:
+			m.seal(a)
+		case checkpoint.Reject:
+			m.x.log.Warn("answer to a barrier rejected", "job", m.x.cfg.Plan.Job, "task", a.Task.String(), "epoch", a.Epoch, "reason", a.Reason)
+		}
+	}
+}
+
+func answer(waiters []any, r CheckpointResult) {
+	for _, w := range waiters {
+		w.(chan CheckpointResult) <- r
+	}
+}
+
+// toSources gives a command to every task that reads splits.
+func (m *master) toSources(c command) {
+	for _, t := range m.x.tasks {
+		if t.source != nil {
+			t.in.command(c)
+		}
+	}
+}
+
+// seal makes an epoch durable beside the data.
+func (m *master) seal(s checkpoint.Seal) {
+	s.Epoch.Schemas = m.x.schemas
+	s.Epoch.Finished = len(m.finished) == len(m.x.tasks)
+	m.x.activity.resume()
+	m.x.group.Go(func() {
+		defer m.x.activity.pause()
+		m.x.post(evSealed{s, m.x.cfg.Store.Seal(m.x.ctx, s.Epoch)})
+	})
+}
+
+// sealed starts the commits of a sealed epoch (DESIGN C1).
+func (m *master) sealed(e evSealed) {
+	if e.err != nil {
+		err := fmt.Errorf("epoch %d: seal: %w", e.seal.Epoch.Number, e.err)
+		answer(e.seal.Waiters, CheckpointResult{Epoch: e.seal.Epoch.Number, Err: err})
+		m.fail(err)
+		return
+	}
+	x, epoch := m.x, e.seal.Epoch
+	c := &committing{seal: e.seal}
+	m.commits[epoch.Number] = c
+	x.mu.Lock()
+	x.sealed = epoch
+	var tell []*task
+	for _, t := range x.tasks {
+		two := false
+		for _, n := range t.nodes {
+			for _, s := range epoch.Operators[n.id] {
+				if s.TwoPhase && s.Subtask == t.id.Subtask {
+					k := commitKey{t.id, n.id, epoch.Number}
+					x.toCommit[k] = append(x.toCommit[k], s.Prepared)
+					two = true
+				}
+			}
+		}
+		if two {
+			c.left++
+			tell = append(tell, t)
+		}
+	}
+	x.mu.Unlock()
+	for _, t := range tell {
+		t.in.command(command{kind: cmdCommit, epoch: epoch.Number})
+	}
+	if c.left == 0 {
+		m.concludeEpoch(c)
+	}
+}
+
+func (m *master) committed(e evCommitted) {
+	c := m.commits[e.epoch]
+	if e.err != nil {
+		err := fmt.Errorf("commit of epoch %d: %w", e.epoch, e.err)
+		answer(c.seal.Waiters, CheckpointResult{Epoch: e.epoch, Err: err})
+		c.seal.Waiters = nil
+		m.fail(err)
+		return
+	}
+	if c.left--; c.left == 0 {
+		m.concludeEpoch(c)
+	}
+}
+
+// concludeEpoch answers those who waited for the epoch; after the last one the tasks may go.
+func (m *master) concludeEpoch(c *committing) {
+	epoch := c.seal.Epoch
+	delete(m.commits, epoch.Number)
+	m.x.mu.Lock()
+	for k := range m.x.toCommit {
+		if k.epoch == epoch.Number {
+			delete(m.x.toCommit, k)
+		}
+	}
+	m.x.mu.Unlock()
+	answer(c.seal.Waiters, CheckpointResult{Epoch: epoch.Number})
+	m.x.emit(Event{Kind: EventCheckpoint, Epoch: epoch.Number, Message: fmt.Sprintf("epoch %d sealed", epoch.Number)})
+	if epoch.Ends && m.failure == nil {
+		m.exiting = true
+		for _, t := range m.x.tasks {
+			t.in.command(command{kind: cmdExit})
+		}
+	}
+}
+
+// fail notes the first error and makes every task end.
+func (m *master) fail(err error) {
+	if m.failure != nil || errors.Is(err, context.Canceled) && m.x.ctx.Err() != nil {
+		return
+	}
+	m.failure = err
+	m.x.cancel(err)
+}
+
+// conclude closes what was opened, in reverse order, and makes the end known.
+func (x *Execution) conclude(m *master) {
+	x.cancel(ErrEnded)
+	x.group.Wait()
+	for _, ev := range x.box.close() {
+		if t, ok := ev.(evTrigger); ok {
+			t.result <- CheckpointResult{Err: ErrEnded}
+		}
+	}
+	if m.interval != nil {
+		m.interval.Stop()
+	}
+	if m.limit != nil {
+		m.limit.Stop()
+	}
+	for _, c := range m.commits {
+		answer(c.seal.Waiters, CheckpointResult{Epoch: c.seal.Epoch.Number, Err: ErrEnded})
+	}
+	err := m.failure
+	if cerr := x.release(); cerr != nil && err == nil {
+		err = cerr
+	}
+	to := m.target
+	switch {
+	case errors.Is(err, ErrCanceled):
+		to = Suspended
+	case err != nil:
+		to = Failed
+	}
+	x.mu.Lock()
+	x.err = err
+	x.mu.Unlock()
+	x.move(to)
+	if err != nil && to == Failed {
+		x.log.Error("job failed", "job", x.cfg.Plan.Job, "error", err)
+	}
+	x.events.close()
+	close(x.done)
+}
+
+// release gives everything back: batches in links, readers, operators, writers.
+func (x *Execution) release() error {
+	for _, t := range x.tasks {
+		t.in.discard()
+		for _, e := range t.edges {
+			e.discard()
+		}
+		if t.timer != nil {
+			t.timer.Stop()
+		}
+	}
+	var errs []error
+	for i := len(x.closers) - 1; i >= 0; i-- {
+		c := x.closers[i]
+		if err := safely(c.close); err != nil {
+			errs = append(errs, fmt.Errorf("operator %q: close: %w", c.operator, err))
+		}
+	}
+	x.closers = nil
+	if err := x.pool.Check(); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// safely runs f and turns a panic into an error.
+func safely(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{v}
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/shuffle"
+)
+
+// merge keeps the watermark and the status of a task's inputs (in a source task: of its splits) and gives those of the
+// task (DESIGN T5). It is pure.
+type merge struct {
+	w      []int64
+	status []shuffle.Status
+	out    int64
+}
+
+func newMerge(inputs int) *merge {
+	m := &merge{w: make([]int64, inputs), status: make([]shuffle.Status, inputs), out: operator.MinWatermark}
+	for i := range m.w {
+		m.w[i] = operator.MinWatermark
+	}
+	return m
+}
+
+// watermark notes that input i has reached w; one that went back is ignored.
+func (m *merge) watermark(i int, w int64) { m.w[i] = max(m.w[i], w) }
+
+// result gives the watermark of the task, MinWatermark while there is none, and its status: the least over active inputs;
+// the greatest over idle ones where none is active; MaxWatermark when all have finished. It never goes back.
+func (m *merge) result() (int64, shuffle.Status) {
+	least, most := operator.MaxWatermark, operator.MinWatermark
+	active, idle := 0, 0
+	for i, s := range m.status {
+		switch s {
+		case shuffle.Active:
+			active++
+			least = min(least, m.w[i])
+		case shuffle.Idle:
+			idle++
+			most = max(most, m.w[i])
+		}
+	}
+	switch {
+	case active > 0:
+		m.out = max(m.out, least)
+		return m.out, shuffle.Active
+	case idle > 0:
+		m.out = max(m.out, most)
+		return m.out, shuffle.Idle
+	}
+	m.out = operator.MaxWatermark
+	return m.out, shuffle.Finished
+}

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/plan"
+	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/shuffle"
+)
+
+// Batches between tasks have about this many rows: a sender collects smaller ones while the receiver is busy.
+const (
+	wholeRows = 4096 // at least this many are sent as they are
+	flushRows = 8192 // collected rows are sent at this number
+)
+
+// outEdge is an edge from an operator of a task to the tasks of another chain. It collects small batches for a receiver
+// that is busy, and sends at once to one that waits; rows never wait across a control element (DESIGN E2).
+type outEdge struct {
+	task    *task
+	ship    plan.Ship
+	keys    []int // Hash: columns of the key
+	targets []*target
+	split   *shuffle.Partitioner
+	turn    int // Rebalance: the next target
+	status  shuffle.Status
+}
+
+// target is one receiver of an edge.
+type target struct {
+	link  *link
+	rows  *column.Builder // collected; nil until needed
+	w     int64           // the watermark to send after the rows; MinWatermark where it has been sent
+	sentW int64
+}
+
+func newOutEdge(t *task, ship plan.Ship, keys []int, links []*link, keyGroups int) *outEdge {
+	e := &outEdge{task: t, ship: ship, keys: keys, status: shuffle.Active}
+	for _, l := range links {
+		e.targets = append(e.targets, &target{link: l, w: operator.MinWatermark, sentW: operator.MinWatermark})
+	}
+	if ship == plan.Hash && len(links) > 1 {
+		e.split = shuffle.NewPartitioner(keyGroups, len(links))
+	}
+	return e
+}
+
+// emit sends a batch, borrowed for the call.
+func (e *outEdge) emit(b *column.Batch) error {
+	switch {
+	case e.split != nil:
+		return e.scatter(b)
+	case e.ship == plan.Rebalance && len(e.targets) > 1:
+		t := e.targets[e.turn]
+		e.turn = (e.turn + 1) % len(e.targets)
+		return e.add(t, b, nil)
+	}
+	return e.add(e.targets[0], b, nil)
+}
+
+// scatter deals rows to the owners of their key groups.
+func (e *outEdge) scatter(b *column.Batch) error {
+	if b.Hash == nil {
+		d := b.Derive()
+		defer d.Release()
+		d.Hash = column.Alloc[uint64](d, d.Rows)
+		d.Hash = kernel.HashColumns(d.Hash, d, e.keys)
+		b = d
+	}
+	for i, rows := range e.split.Split(b) {
+		if len(rows) == 0 {
+			continue
+		}
+		if len(rows) == b.Rows {
+			rows = nil // all of them: the batch can be handed on as it is
+		}
+		if err := e.add(e.targets[i], b, rows); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add gives rows of b (nil: all that are there) to a target.
+func (e *outEdge) add(t *target, b *column.Batch, rows []uint32) error {
+	n := len(rows)
+	if rows == nil {
+		n = b.Len()
+	}
+	collected := 0
+	if t.rows != nil {
+		collected = t.rows.Len()
+	}
+	if collected == 0 && (n >= wholeRows || t.link.in.idle.Load()) {
+		var own *column.Batch
+		if rows == nil {
+			own = b.Compact()
+		} else {
+			own = b.Take(rows)
+		}
+		return e.push(t, own)
+	}
+	if t.rows == nil {
+		t.rows = column.NewBuilder(e.task.pool(), b.Schema)
+	}
+	t.rows.AppendRows(b, rows)
+	if t.rows.Len() >= flushRows || t.link.in.idle.Load() {
+		return e.flushTarget(t)
+	}
+	return nil
+}
+
+// push sends a batch that the edge owns.
+func (e *outEdge) push(t *target, b *column.Batch) error {
+	if err := e.task.send(t.link, shuffle.Element{Kind: shuffle.Data, Batch: b}); err != nil {
+		b.Release()
+		return err
+	}
+	return nil
+}
+
+// flushTarget sends what is collected for a target, then the watermark that follows it.
+func (e *outEdge) flushTarget(t *target) error {
+	if t.rows != nil && t.rows.Len() > 0 {
+		if err := e.push(t, t.rows.Finish()); err != nil {
+			return err
+		}
+	}
+	if t.w > t.sentW {
+		t.sentW = t.w
+		return e.task.send(t.link, shuffle.Element{Kind: shuffle.Watermark, Time: t.w})
+	}
+	return nil
+}
+
+// flush sends everything that is collected.
+func (e *outEdge) flush() error {
+	for _, t := range e.targets {
+		if err := e.flushTarget(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// watermark sends w after the rows that it follows; while rows wait for a busy receiver it waits with them.
+func (e *outEdge) watermark(w int64) error {
+	for _, t := range e.targets {
+		t.w = max(t.w, w)
+		if t.rows != nil && t.rows.Len() > 0 && !t.link.in.idle.Load() {
+			continue
+		}
+		if err := e.flushTarget(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// control sends a barrier or a status to every receiver, after everything that is collected.
+func (e *outEdge) control(el shuffle.Element) error {
+	for _, t := range e.targets {
+		if err := e.flushTarget(t); err != nil {
+			return err
+		}
+		if err := e.task.send(t.link, el); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// setStatus tells the receivers of a change of status.
+func (e *outEdge) setStatus(s shuffle.Status) error {
+	if e.status == s || e.status == shuffle.Finished {
+		return nil
+	}
+	e.status = s
+	return e.control(shuffle.Element{Kind: shuffle.StatusOf, Status: s})
+}
+
+// discard gives collected rows back; the task has ended.
+func (e *outEdge) discard() {
+	for _, t := range e.targets {
+		if t.rows != nil {
+			t.rows.Discard()
+		}
+	}
+}

@@ -1,0 +1,401 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/pprof"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/graph"
+	"github.com/arkflow-go/arkflow/internal/plan"
+	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/shuffle"
+	"github.com/arkflow-go/arkflow/state"
+)
+
+// Start opens what the plan needs (sinks before sources), restores it, and starts the tasks. ctx bounds the start only. On an
+// error everything that was opened is closed again, and the execution has never run.
+func Start(ctx context.Context, cfg Config) (*Execution, error) {
+	cfg = cfg.withDefaults()
+	x := &Execution{cfg: cfg, clock: cfg.Clock, log: cfg.Logger, hooks: cfg.Hooks, state: Created, done: make(chan struct{}),
+		schemas: map[string]*arrow.Schema{}, toCommit: map[commitKey][][]byte{}}
+	x.activity.quiet = cfg.Hooks.Quiet
+	x.box.wake = make(chan struct{}, 1)
+	x.started = x.clock.Now()
+	x.pool = column.NewPool()
+	if cfg.Hooks.DebugPool {
+		x.pool = column.NewDebugPool()
+	}
+	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	x.move(Starting)
+	b := &builder{x: x, ctx: ctx, sources: map[string]operator.Source{}, tasksOf: map[string][]*task{}, nodeOf: map[nodeKey]*node{}, splits: map[string][]operator.Split{}}
+	if err := safely(b.build); err != nil {
+		x.cancel(err)
+		if cerr := x.release(); cerr != nil {
+			err = errors.Join(err, cerr)
+		}
+		x.err = err
+		x.move(Failed)
+		x.events.close()
+		close(x.done)
+		return x, err
+	}
+	x.move(Running)
+	m := x.newMaster()
+	x.activity.moving.Store(int64(len(x.tasks))) // before the first goroutine can pause
+	for _, t := range x.tasks {
+		x.group.Go(func() {
+			pprof.Do(t.ctx, pprof.Labels("job", cfg.Plan.Job, "task", t.id.String()), func(context.Context) {
+				err := t.run()
+				x.post(evExited{t.id, err})
+				x.activity.pause()
+			})
+		})
+	}
+	go pprof.Do(x.ctx, pprof.Labels("job", cfg.Plan.Job, "task", "master"), func(context.Context) { m.run() })
+	return x, nil
+}
+
+type nodeKey struct {
+	operator string
+	subtask  int
+}
+
+// builder makes the tasks of an execution.
+type builder struct {
+	x       *Execution
+	ctx     context.Context
+	bound   map[string]operator.Bound
+	streams map[string][]operator.Stream
+	sources map[string]operator.Source // with their schemas
+	tasksOf map[string][]*task
+	nodeOf  map[nodeKey]*node
+	splits  map[string][]operator.Split // of each source, once enumerated
+}
+
+func (b *builder) build() error {
+	if err := b.schemas(); err != nil {
+		return err
+	}
+	b.makeTasks()
+	if err := b.connect(); err != nil {
+		return err
+	}
+	steps := []func(*node, *graph.Node) error{b.openSink, b.makeInstance, b.openSource}
+	for _, step := range steps {
+		for _, t := range b.x.tasks {
+			for _, n := range t.nodes {
+				if err := b.ctx.Err(); err != nil {
+					return fmt.Errorf("start: %w", context.Cause(b.ctx))
+				}
+				if err := step(n, b.x.cfg.Graph.Node(n.id)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return b.recommit()
+}
+
+// schemas finds the schemas of open sources, and binds the operators to them.
+func (b *builder) schemas() error {
+	cfg := &b.x.cfg
+	for _, n := range cfg.Graph.Nodes {
+		if n.Source != nil {
+			b.sources[n.ID] = n.Source
+		}
+	}
+	b.bound, b.streams = cfg.Bound, cfg.Streams
+	if len(cfg.Open) == 0 {
+		return nil
+	}
+	for _, id := range cfg.Open {
+		src := b.sources[id].(operator.Inferrer)
+		var s *arrow.Schema
+		if cfg.Restore != nil {
+			s = cfg.Restore.Schemas[id]
+		}
+		if s == nil {
+			var err error
+			if s, err = src.Infer(b.ctx); err != nil {
+				return &OperatorError{Operator: id, Task: "start", Err: fmt.Errorf("infer the schema: %w", err)}
+			}
+		}
+		if s != nil { // nil: no record at all, so no operator behind it will see a row
+			b.x.schemas[id] = s
+			b.sources[id] = src.WithSchema(s)
+		}
+	}
+	var err error
+	b.bound, b.streams, err = cfg.Bind(b.x.schemas)
+	return err
+}
+
+func (b *builder) makeTasks() {
+	x := b.x
+	for _, c := range x.cfg.Plan.Chains {
+		for i := range c.Parallelism {
+			t := &task{id: checkpoint.TaskID{Chain: c.ID, Subtask: i}, exec: x, ctx: x.ctx, in: newInbox(&x.activity)}
+			for _, id := range c.Operators {
+				n := b.makeNode(t, id, c.Parallelism)
+				t.nodes = append(t.nodes, n)
+				b.nodeOf[nodeKey{id, i}] = n
+			}
+			x.tasks = append(x.tasks, t)
+			b.tasksOf[c.ID] = append(b.tasksOf[c.ID], t)
+		}
+	}
+}
+
+func (b *builder) makeNode(t *task, id string, parallelism int) *node {
+	x := b.x
+	max := x.cfg.Plan.MaxParallelism
+	n := &node{task: t, id: id, w: operator.MinWatermark}
+	n.wNow.Store(operator.MinWatermark)
+	n.ctx = &operator.Context{
+		Context: x.ctx, Job: x.cfg.Plan.Job, Operator: id, Subtask: t.id.Subtask, Parallelism: parallelism, MaxParallelism: max,
+		KeyGroups: state.OwnedBy(t.id.Subtask, parallelism, max), Pool: x.pool, Clock: x.clock, Logger: x.log,
+		OnError: x.cfg.Graph.Node(id).OnError, Counters: &n.counters,
+		SetTimer: func(at time.Time) { n.timerAt = at },
+		Degraded: func(reason string) { x.degrade(id, reason) },
+	}
+	return n
+}
+
+// connect makes calls of fused edges and links of the others.
+func (b *builder) connect() error {
+	for _, e := range b.x.cfg.Plan.Edges {
+		from := b.x.cfg.Plan.Chain(b.x.cfg.Plan.Operator(e.From).Chain)
+		to := b.x.cfg.Plan.Chain(b.x.cfg.Plan.Operator(e.To).Chain)
+		for i := range from.Parallelism {
+			n := b.nodeOf[nodeKey{e.From, i}]
+			for len(n.ports) <= e.Port {
+				n.ports = append(n.ports, port{})
+			}
+			p := &n.ports[e.Port]
+			if e.Ship == plan.Fused {
+				p.local = append(p.local, call{b.nodeOf[nodeKey{e.To, i}], e.In})
+				continue
+			}
+			keys, err := b.keyColumns(e)
+			if err != nil {
+				return err
+			}
+			var links []*link
+			for j, t := range b.tasksOf[to.ID] {
+				if e.Ship == plan.Forward && j != i {
+					continue
+				}
+				links = append(links, t.in.connect(b.x.cfg.LinkBatches))
+				t.ports = append(t.ports, e.In)
+			}
+			edge := newOutEdge(n.task, e.Ship, keys, links, b.x.cfg.Plan.MaxParallelism)
+			p.edges = append(p.edges, edge)
+			n.task.edges = append(n.task.edges, edge)
+		}
+	}
+	for _, t := range b.x.tasks {
+		t.merge = newMerge(len(t.in.links))
+		if len(t.in.links) > 0 {
+			t.align = newAligner(len(t.in.links))
+		}
+	}
+	return nil
+}
+
+// keyColumns finds the key columns of a hash edge; none while the schema is not known, for then no row will come.
+func (b *builder) keyColumns(e plan.Edge) (keys []int, err error) {
+	streams := b.streams[e.From]
+	if e.Ship != plan.Hash || e.Port >= len(streams) {
+		return nil, nil
+	}
+	for _, k := range e.Key {
+		at := streams[e.Port].Schema.FieldIndices(k)
+		if len(at) == 0 {
+			return nil, fmt.Errorf("edge %s -> %s: no key column %q", e.From, e.To, k)
+		}
+		keys = append(keys, at[0])
+	}
+	return keys, nil
+}
+
+// stream gives what a node reads from its input; ok is false where the schema is not known.
+func (b *builder) stream(id string) (operator.Stream, bool) {
+	for _, e := range b.x.cfg.Graph.Inputs(id) {
+		if s := b.streams[e.From]; e.Port < len(s) && s[e.Port].Schema != nil {
+			return s[e.Port], true
+		}
+	}
+	return operator.Stream{}, false
+}
+
+func (b *builder) openSink(n *node, g *graph.Node) error {
+	if g.Sink == nil {
+		return nil
+	}
+	in, ok := b.stream(n.id)
+	if !ok {
+		in = operator.Stream{Schema: arrow.NewSchema(nil, nil)}
+	}
+	w, err := g.Sink.Open(n.ctx, in)
+	if err != nil {
+		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: fmt.Errorf("open sink: %w", err)}
+	}
+	n.writer = w
+	b.x.closers = append(b.x.closers, closer{n.id, w.Close})
+	return b.restore(n)
+}
+
+func (b *builder) makeInstance(n *node, g *graph.Node) error {
+	if g.Operator == nil {
+		return nil
+	}
+	bound := b.bound[n.id]
+	if bound == nil {
+		return nil // an open schema that never came
+	}
+	inst, err := bound.New(n.ctx)
+	if err != nil {
+		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: err}
+	}
+	n.inst = inst
+	n.marks, _ = inst.(operator.WatermarkHandler)
+	n.timer, _ = inst.(operator.TimerHandler)
+	if c, ok := inst.(operator.Closer); ok {
+		b.x.closers = append(b.x.closers, closer{n.id, c.Close})
+	}
+	return b.restore(n)
+}
+
+func (b *builder) restore(n *node) error {
+	if b.x.cfg.Restore == nil {
+		return nil
+	}
+	return n.restore(b.x.cfg.Restore)
+}
+
+// openSource opens the splits that a task of a source reads: in the order of their IDs, each to one task in turn.
+func (b *builder) openSource(n *node, g *graph.Node) error {
+	if g.Source == nil {
+		return nil
+	}
+	if err := b.restore(n); err != nil {
+		return err
+	}
+	fail := func(what string, err error) error {
+		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: fmt.Errorf("%s: %w", what, err)}
+	}
+	src := b.sources[n.id]
+	s := &sourceStage{task: n.task, node: n, policy: g.Time, column: -1}
+	n.task.source = s
+	if src.Schema() == nil { // no record at all
+		n.task.merge = newMerge(0)
+		return nil
+	}
+	if g.Time.Kind == operator.EventTimePolicy {
+		at := src.Schema().FieldIndices(g.Time.Column)
+		if len(at) == 0 {
+			return fail("event time", fmt.Errorf("no column %q", g.Time.Column))
+		}
+		s.column = at[0]
+	}
+	splits, err := b.splitsOf(n.id, src)
+	if err != nil {
+		return fail("list splits", err)
+	}
+	for i, sp := range splits {
+		if i%n.ctx.Parallelism != n.ctx.Subtask {
+			continue
+		}
+		if err := b.openSplit(s, src, sp); err != nil {
+			return fail(fmt.Sprintf("open split %q", sp.ID), err)
+		}
+	}
+	n.task.merge = newMerge(len(s.splits))
+	for i, sp := range s.splits {
+		if sp.done {
+			n.task.merge.status[i] = shuffle.Finished
+		}
+		n.task.merge.watermark(i, sp.w)
+	}
+	return nil
+}
+
+// splitsOf enumerates the splits of a source, once a job and in the order of their IDs.
+func (b *builder) splitsOf(id string, src operator.Source) ([]operator.Split, error) {
+	if splits, ok := b.splits[id]; ok {
+		return splits, nil
+	}
+	splits, err := src.Splits(b.ctx)
+	if err != nil {
+		return nil, err
+	}
+	splits = slices.Clone(splits)
+	slices.SortFunc(splits, func(a, b operator.Split) int { return strings.Compare(a.ID, b.ID) })
+	for i := 1; i < len(splits); i++ {
+		if splits[i-1].ID == splits[i].ID {
+			return nil, fmt.Errorf("two splits have the ID %q", splits[i].ID)
+		}
+	}
+	b.splits[id] = splits
+	return splits, nil
+}
+
+func (b *builder) openSplit(s *sourceStage, src operator.Source, sp operator.Split) error {
+	out := &split{id: sp.ID, w: operator.MinWatermark}
+	var position []byte
+	if r := b.x.cfg.Restore; r != nil {
+		if saved := r.Split(s.node.id, sp.ID); saved != nil {
+			position, out.done, out.last = saved.Position, saved.Done, saved.Position
+			out.max, out.has = saved.MaxTime, saved.HasTime
+			if out.has {
+				out.w = minusSaturating(out.max, s.policy.OutOfOrderness.Milliseconds())
+			}
+		}
+	}
+	if !out.done {
+		r, err := src.Open(s.node.ctx, sp, position)
+		if err != nil {
+			return err
+		}
+		out.reader = r
+		b.x.closers = append(b.x.closers, closer{s.node.id, r.Close})
+	}
+	s.splits = append(s.splits, out)
+	return nil
+}
+
+// recommit repeats the commits of the epoch that the job was restored from, before any input is read (DESIGN C1). What tasks
+// prepared that are no more is committed by those that are.
+func (b *builder) recommit() error {
+	r := b.x.cfg.Restore
+	if r == nil {
+		return nil
+	}
+	for id, saved := range r.Operators {
+		for i, s := range saved {
+			if !s.TwoPhase {
+				continue
+			}
+			op := b.x.cfg.Plan.Operator(id)
+			if op == nil {
+				return fmt.Errorf("restore epoch %d: operator %q has prepared rows and is not in the plan", r.Number, id)
+			}
+			n := b.nodeOf[nodeKey{id, i % op.Parallelism}]
+			w, ok := n.writer.(operator.TwoPhaseWriter)
+			if !ok {
+				return fmt.Errorf("restore epoch %d: operator %q has prepared rows and its sink is not two-phase any more", r.Number, id)
+			}
+			if err := w.Commit(r.Number, s.Prepared); err != nil {
+				return fmt.Errorf("restore epoch %d: operator %q: commit: %w", r.Number, id, err)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,311 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/shuffle"
+)
+
+// task is one goroutine that drives one chain of operators (DESIGN E1). Everything in it belongs to that goroutine, but
+// for the inbox and the atomics of its nodes.
+type task struct {
+	id    checkpoint.TaskID
+	exec  *Execution
+	ctx   context.Context
+	in    *inbox
+	nodes []*node // every node after those it reads from; the first is the root
+	edges []*outEdge
+
+	source *sourceStage // nil in a task that reads from links
+	merge  *merge       // of links, or of splits
+	align  *aligner     // links only
+	ports  []int        // input of the root that link i leads to
+
+	current *node         // whose code runs, for guard
+	blocked time.Duration // time spent waiting for space in links
+	timer   operator.Timer
+	phase   phase
+	lastBar int64 // epoch of the last barrier that was answered
+}
+
+// phase is how far a task is.
+type phase uint8
+
+const (
+	phaseOpen     phase = iota // rows flow
+	phaseFinished              // all input has ended; barriers may come
+	phaseEnded                 // the last barrier was answered; commits may come
+	phaseExit                  // the goroutine ends
+)
+
+func (t *task) pool() *column.Pool { return t.exec.pool }
+func (t *task) root() *node        { return t.nodes[0] }
+
+// run is the goroutine of the task.
+func (t *task) run() error {
+	loop := t.readLinks
+	if t.source != nil {
+		loop = t.readSplits
+	}
+	return t.guard(func() error {
+		for t.phase != phaseExit {
+			if err := t.ctx.Err(); err != nil {
+				return context.Cause(t.ctx)
+			}
+			if err := t.obey(); err != nil {
+				return err
+			}
+			if err := t.fireTimers(); err != nil {
+				return err
+			}
+			if err := loop(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// obey carries out the commands of the master.
+func (t *task) obey() error {
+	for _, c := range t.in.takeCommands() {
+		switch c.kind {
+		case cmdBarrier:
+			if err := t.barrier(c.epoch, c.ends); err != nil {
+				return err
+			}
+		case cmdAbort:
+			if t.align != nil {
+				t.apply(t.align.cancel(c.epoch))
+			}
+		case cmdCommit:
+			t.exec.post(evCommitted{t.id, c.epoch, t.commit(c.epoch)})
+		case cmdDrain:
+			if err := t.source.drain(); err != nil {
+				return err
+			}
+		case cmdExit:
+			t.phase = phaseExit
+		}
+	}
+	return nil
+}
+
+// readLinks takes the next element of the inbox, or waits for one.
+func (t *task) readLinks() error {
+	i, e, ok := t.in.pop()
+	if !ok {
+		return t.wait(nil)
+	}
+	switch e.Kind {
+	case shuffle.Data:
+		err := t.root().process(t.ports[i], e.Batch)
+		e.Batch.Release()
+		return err
+	case shuffle.Watermark:
+		t.merge.watermark(i, e.Time)
+		return t.advance()
+	case shuffle.StatusOf:
+		t.merge.status[i] = e.Status
+		return t.advance()
+	case shuffle.Barrier:
+		a := t.align.barrier(i, e.Epoch)
+		if a.Block {
+			t.in.block(i)
+		}
+		if a.Snapshot != 0 {
+			if err := t.barrier(a.Snapshot, e.Ends); err != nil {
+				return err
+			}
+		}
+		t.apply(a)
+	}
+	return nil
+}
+
+// apply unblocks links where the aligner says so.
+func (t *task) apply(a alignment) {
+	if a.Unblock {
+		t.in.unblock()
+	}
+}
+
+// advance passes on the watermark and the status of the task after one of its inputs has changed.
+func (t *task) advance() error {
+	if t.phase != phaseOpen {
+		return nil
+	}
+	w, status := t.merge.result()
+	if status == shuffle.Finished {
+		return t.finish()
+	}
+	if w > t.root().w {
+		if err := t.root().watermark(w); err != nil {
+			return err
+		}
+	}
+	for _, e := range t.edges {
+		if err := e.setStatus(status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// finish flushes the operators at the end of all input and tells the tasks behind.
+func (t *task) finish() error {
+	t.phase = phaseFinished
+	if err := t.root().watermark(operator.MaxWatermark); err != nil {
+		return err
+	}
+	for _, n := range t.nodes {
+		if err := n.drain(); err != nil {
+			return err
+		}
+	}
+	for _, e := range t.edges {
+		if err := e.setStatus(shuffle.Finished); err != nil {
+			return err
+		}
+	}
+	t.exec.post(evFinished{t.id})
+	return nil
+}
+
+// barrier takes the snapshot of the task, sends the barrier on and answers the master.
+func (t *task) barrier(epoch int64, ends bool) error {
+	snap := &checkpoint.TaskSnapshot{}
+	if t.source != nil {
+		if err := t.source.snapshot(snap); err != nil {
+			return err
+		}
+	}
+	for _, n := range t.nodes {
+		if err := n.snapshot(epoch, snap); err != nil {
+			return err
+		}
+	}
+	for _, e := range t.edges {
+		if err := e.control(shuffle.Element{Kind: shuffle.Barrier, Epoch: epoch, Ends: ends}); err != nil {
+			return err
+		}
+	}
+	t.lastBar = epoch
+	if ends {
+		t.phase = phaseEnded
+	}
+	t.exec.post(evAnswer{checkpoint.Answer{Task: t.id, Epoch: epoch, Snapshot: snap}})
+	return nil
+}
+
+// commit commits what the writers of the task have prepared up to an epoch.
+func (t *task) commit(epoch int64) error {
+	for _, n := range t.nodes {
+		w, ok := n.writer.(operator.TwoPhaseWriter)
+		if !ok {
+			continue
+		}
+		for _, p := range t.exec.prepared(t.id, n.id, epoch) {
+			prev := n.enter()
+			err := w.Commit(epoch, p)
+			n.leave(prev)
+			if err != nil {
+				return n.wrap(err)
+			}
+		}
+	}
+	return nil
+}
+
+// send hands an element to a link; the time it waits for space is not idleness of a source.
+func (t *task) send(l *link, e shuffle.Element) error {
+	if e.Kind != shuffle.Data || t.source == nil || !l.full() {
+		return l.send(t.ctx, e)
+	}
+	start := t.exec.clock.Now()
+	err := l.send(t.ctx, e)
+	t.blocked += t.exec.clock.Now().Sub(start)
+	return err
+}
+
+// fireTimers calls the operators whose time has come.
+func (t *task) fireTimers() error {
+	at := t.nextTimer()
+	if at.IsZero() || t.phase != phaseOpen {
+		return nil
+	}
+	now := t.exec.clock.Now()
+	if now.Before(at) {
+		return nil
+	}
+	for _, n := range t.nodes {
+		if err := n.onTimer(now); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nextTimer is the earliest timer of an operator, zero where there is none.
+func (t *task) nextTimer() (at time.Time) {
+	for _, n := range t.nodes {
+		if !n.timerAt.IsZero() && (at.IsZero() || n.timerAt.Before(at)) {
+			at = n.timerAt
+		}
+	}
+	return at
+}
+
+// wait sends on what was collected and waits for the inbox, a timer of an operator, or what the source stage waits for.
+func (t *task) wait(s *sourceStage) error {
+	for _, e := range t.edges {
+		if err := e.flush(); err != nil {
+			return err
+		}
+	}
+	if !t.in.rest() {
+		return nil
+	}
+	var due <-chan time.Time
+	at := t.nextTimer()
+	if t.phase != phaseOpen {
+		at = time.Time{}
+	}
+	if s != nil {
+		if d := s.deadline(); !d.IsZero() && (at.IsZero() || d.Before(at)) {
+			at = d
+		}
+	}
+	if !at.IsZero() {
+		d := max(0, at.Sub(t.exec.clock.Now()))
+		if t.timer == nil {
+			t.timer = t.exec.clock.NewTimer(d)
+		} else {
+			t.timer.Reset(d)
+		}
+		due = t.timer.C()
+	}
+	t.exec.activity.pause()
+	woken := false
+	if s != nil {
+		woken = s.await(t.in.wake, due)
+	} else {
+		select {
+		case <-t.in.wake:
+			woken = true
+		case <-due:
+		case <-t.ctx.Done():
+		}
+	}
+	if !woken {
+		t.in.rise()
+	}
+	if due != nil {
+		t.timer.Stop()
+	}
+	return nil
+}

@@ -1,0 +1,320 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"time"
+
+	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/shuffle"
+)
+
+// sourceStage reads the splits of one task of a source, gives their rows event time and keeps their watermarks.
+type sourceStage struct {
+	task   *task
+	node   *node // the source
+	policy operator.TimePolicy
+	column int // EventTimePolicy: index of the event-time column
+	splits []*split
+	next   int  // split to poll first
+	paused bool // a test waits for a barrier: do not poll
+	cases  []reflect.SelectCase
+	tick   time.Time // IngestionTimePolicy: when the clock moves the watermark on
+}
+
+// split is one split in the task that reads it.
+type split struct {
+	id      string
+	reader  operator.Reader // nil: it had ended before the epoch that the job was restored from
+	last    []byte          // reader == nil: its last position
+	done    bool
+	max     int64 // greatest event time seen
+	has     bool  // there was one
+	w       int64 // watermark: what J of the next row is
+	dry     bool  // the last poll gave nothing
+	dryFrom time.Duration
+}
+
+// IngestionTick is how often the watermark of an ingestion-time source moves on while no row comes.
+const IngestionTick = 100 * time.Millisecond
+
+// readSplits polls the splits in turn until one has rows, and drives them through the chain; it waits where none has.
+func (t *task) readSplits() error {
+	s := t.source
+	if t.phase != phaseOpen || s.paused {
+		return t.wait(s)
+	}
+	if len(s.splits) == 0 {
+		if err := t.idleFromTheStart(); err != nil {
+			return err
+		}
+	}
+	first := s.next
+	if order := t.exec.hooks.PollOrder; order != nil && len(s.splits) > 0 {
+		first = order(len(s.splits))
+	}
+	open := false
+	for k := range s.splits {
+		i := (first + k) % len(s.splits)
+		sp := s.splits[i]
+		if sp.done {
+			continue
+		}
+		open = true
+		got, err := s.poll(i, sp)
+		if err != nil {
+			return err
+		}
+		if got {
+			s.next = (i + 1) % len(s.splits)
+			return s.afterRows()
+		}
+	}
+	if !open {
+		return t.advance()
+	}
+	if err := s.quietTime(); err != nil {
+		return err
+	}
+	for _, sp := range s.splits {
+		if !sp.done && !sp.dry {
+			return nil // a split has just ended or woken
+		}
+	}
+	return t.wait(s)
+}
+
+// idleFromTheStart tells the tasks behind that a source task without splits takes no part in event time; as there will be
+// no split later either, it is finished too.
+func (t *task) idleFromTheStart() error {
+	for _, e := range t.edges {
+		if err := e.setStatus(shuffle.Idle); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// poll reads from split i and drives what it gives; false where it gave nothing.
+func (s *sourceStage) poll(i int, sp *split) (bool, error) {
+	prev := s.node.enter()
+	b, err := sp.reader.Poll()
+	s.node.leave(prev)
+	if err != nil {
+		if b != nil {
+			b.Release()
+		}
+		if !errors.Is(err, io.EOF) {
+			return false, s.node.wrap(fmt.Errorf("split %q: %w", sp.id, err))
+		}
+		sp.done, sp.dry = true, false
+		s.task.merge.status[i] = shuffle.Finished
+		return false, s.task.advance()
+	}
+	if b == nil {
+		if err := s.readWatermark(i, sp); err != nil {
+			return false, err
+		}
+		now := s.pollClock()
+		if !sp.dry {
+			sp.dry, sp.dryFrom = true, now
+		} else if s.policy.IdleTimeout > 0 && now-sp.dryFrom >= s.policy.IdleTimeout && s.task.merge.status[i] == shuffle.Active {
+			s.task.merge.status[i] = shuffle.Idle
+			return false, s.task.advance()
+		}
+		return false, nil
+	}
+	sp.dry = false
+	if s.task.merge.status[i] == shuffle.Idle {
+		s.task.merge.status[i] = shuffle.Active
+		if err := s.task.advance(); err != nil {
+			b.Release()
+			return false, err
+		}
+	}
+	s.node.rowsIn.Add(int64(b.Len()))
+	timed, err := s.stamp(sp, b)
+	b.Release()
+	if err != nil {
+		return false, s.node.wrap(err)
+	}
+	err = s.node.Emit(operator.Main, timed)
+	timed.Release()
+	if err != nil {
+		return false, err
+	}
+	if err := s.readWatermark(i, sp); err != nil {
+		return false, err
+	}
+	if sp.w > s.task.merge.w[i] {
+		s.task.merge.watermark(i, sp.w)
+		return true, s.task.advance()
+	}
+	return true, nil
+}
+
+// readWatermark asks a reader that knows its own watermark.
+func (s *sourceStage) readWatermark(i int, sp *split) error {
+	r, ok := sp.reader.(operator.WatermarkReader)
+	if !ok {
+		return nil
+	}
+	if w, ok := r.Watermark(); ok && w > sp.w {
+		sp.w = w
+		s.task.merge.watermark(i, w)
+		return s.task.advance()
+	}
+	return nil
+}
+
+// pollClock is the time that the task did not spend waiting for space: being held up by others is not idleness (DESIGN T6).
+func (s *sourceStage) pollClock() time.Duration {
+	return s.task.exec.clock.Now().Sub(s.task.exec.started) - s.task.blocked
+}
+
+// quietTime moves the watermark of an ingestion-time source on by the clock: rows that come later are stamped later.
+func (s *sourceStage) quietTime() error {
+	if s.policy.Kind != operator.IngestionTimePolicy {
+		return nil
+	}
+	now := s.task.exec.clock.Now()
+	if now.Before(s.tick) {
+		return nil
+	}
+	s.tick = now.Add(IngestionTick)
+	for i, sp := range s.splits {
+		if !sp.done && sp.dry {
+			sp.max, sp.has = max(sp.max, now.UnixMilli()), true
+			sp.w = max(sp.w, sp.max)
+			s.task.merge.watermark(i, sp.w)
+		}
+	}
+	return s.task.advance()
+}
+
+// deadline is when the source stage wants to look again although nothing happened; zero for never.
+func (s *sourceStage) deadline() (at time.Time) {
+	if s.task.phase != phaseOpen || s.paused {
+		return at
+	}
+	if s.policy.Kind == operator.IngestionTimePolicy {
+		at = s.tick
+	}
+	if s.policy.IdleTimeout <= 0 {
+		return at
+	}
+	now, clock := s.task.exec.clock.Now(), s.pollClock()
+	for i, sp := range s.splits {
+		if sp.done || !sp.dry || s.task.merge.status[i] != shuffle.Active {
+			continue
+		}
+		if d := now.Add(s.policy.IdleTimeout - (clock - sp.dryFrom)); at.IsZero() || d.Before(at) {
+			at = d
+		}
+	}
+	return at
+}
+
+// await waits for the inbox, a time or a split that is ready. It reports whether the inbox woke it.
+func (s *sourceStage) await(wake <-chan struct{}, due <-chan time.Time) bool {
+	var ready []<-chan struct{}
+	if s.task.phase == phaseOpen && !s.paused {
+		ready = s.readyChannels()
+	}
+	if len(ready) <= 1 {
+		var one <-chan struct{}
+		if len(ready) == 1 {
+			one = ready[0]
+		}
+		select {
+		case <-wake:
+			return true
+		case <-one:
+		case <-due:
+		case <-s.task.ctx.Done():
+		}
+		return false
+	}
+	s.cases = s.cases[:0]
+	add := func(c any) {
+		s.cases = append(s.cases, reflect.SelectCase{Dir: reflect.SelectRecv, Chan: reflect.ValueOf(c)})
+	}
+	add(wake)
+	add(s.task.ctx.Done())
+	add(due)
+	for _, c := range ready {
+		add(c)
+	}
+	chosen, _, _ := reflect.Select(s.cases)
+	return chosen == 0
+}
+
+// readyChannels gives the channels of the splits that had nothing, each once.
+func (s *sourceStage) readyChannels() (out []<-chan struct{}) {
+	seen := map[<-chan struct{}]bool{}
+	for _, sp := range s.splits {
+		if sp.done {
+			continue
+		}
+		if c := sp.reader.Ready(); c != nil && !seen[c] {
+			seen[c] = true
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// drain ends reading as if all input had ended.
+func (s *sourceStage) drain() error {
+	for i := range s.splits {
+		s.task.merge.status[i] = shuffle.Finished
+	}
+	return s.task.advance()
+}
+
+// snapshot adds the positions of the splits.
+func (s *sourceStage) snapshot(into *checkpoint.TaskSnapshot) error {
+	for _, sp := range s.splits {
+		pos := sp.last
+		if sp.reader != nil {
+			prev := s.node.enter()
+			p, err := sp.reader.Position()
+			s.node.leave(prev)
+			if err != nil {
+				return s.node.wrap(fmt.Errorf("split %q: position: %w", sp.id, err))
+			}
+			pos = p
+		}
+		into.Splits = append(into.Splits, checkpoint.SplitSnapshot{Source: s.node.id, Split: sp.id, Position: pos,
+			Done: sp.done, MaxTime: sp.max, HasTime: sp.has})
+	}
+	return nil
+}
+
+// afterRows is what tests want after each poll that gave rows: a barrier before anything else.
+func (s *sourceStage) afterRows() error {
+	if !s.task.exec.hooks.BarrierEveryPoll {
+		return nil
+	}
+	t := s.task
+	before := t.lastBar
+	t.exec.post(evTrigger{make(chan CheckpointResult, 1)})
+	for t.lastBar == before && t.phase == phaseOpen && t.ctx.Err() == nil {
+		if err := t.obey(); err != nil {
+			return err
+		}
+		if t.lastBar != before || t.phase != phaseOpen {
+			break
+		}
+		s.paused = true
+		err := t.wait(s)
+		s.paused = false
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

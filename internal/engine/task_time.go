@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// stamp gives the rows of a split their event time and finds those that may be late (DESIGN T1–T4). The result is owned
+// by the caller; b is borrowed.
+func (s *sourceStage) stamp(sp *split, b *column.Batch) (*column.Batch, error) {
+	d := b.Compact()
+	if d == b {
+		d = b.Derive()
+		b.Release() // Compact retained it; Derive did too
+	}
+	var err error
+	switch s.policy.Kind {
+	case operator.ProcessingTimePolicy:
+		d.Times, d.TimeValid, d.Late = nil, nil, nil
+		return d, nil
+	case operator.IngestionTimePolicy:
+		now := s.task.exec.clock.Now().UnixMilli()
+		if sp.has {
+			now = max(now, sp.max)
+		}
+		d.Times, d.TimeValid = column.Alloc[int64](d, d.Rows), nil
+		for i := range d.Times {
+			d.Times[i] = now
+		}
+	default:
+		if d, err = s.readTimes(sp, d); err != nil {
+			return nil, err
+		}
+	}
+	s.observe(sp, d)
+	return d, nil
+}
+
+// observe finds the rows with time < J and moves the split's watermark on. A reader that gives watermarks of its own sets J.
+func (s *sourceStage) observe(sp *split, d *column.Batch) {
+	d.Late = nil
+	times := d.Times
+	if _, own := sp.reader.(operator.WatermarkReader); own {
+		s.observeOwn(sp, d)
+		return
+	}
+	delay := s.policy.OutOfOrderness.Milliseconds()
+	if s.policy.Kind == operator.IngestionTimePolicy {
+		delay = 0
+	}
+	if d.TimeValid == nil && len(times) > 0 && inOrder(times) && (!sp.has || times[0] >= sp.w) {
+		sp.max, sp.has = max(times[len(times)-1], sp.maxOr(math.MinInt64)), true
+		sp.w = max(sp.w, minusSaturating(sp.max, delay))
+		return
+	}
+	var late []column.LatePair
+	m, j, has := sp.maxOr(math.MinInt64), sp.w, sp.has
+	if d.TimeValid == nil {
+		for i, t := range times {
+			if t > m {
+				m = t
+				j = max(j, minusSaturating(m, delay))
+			} else if t < j && has {
+				late = append(late, column.LatePair{Row: int32(i), J: j})
+			}
+			has = true
+		}
+	} else {
+		for i, t := range times {
+			if !column.Bit(d.TimeValid, i) {
+				continue
+			}
+			if t > m || !has {
+				m = max(m, t)
+				j = max(j, minusSaturating(m, delay))
+			} else if t < j {
+				late = append(late, column.LatePair{Row: int32(i), J: j})
+			}
+			has = true
+		}
+	}
+	sp.max, sp.has, sp.w, d.Late = m, has, j, late
+}
+
+func (s *sourceStage) observeOwn(sp *split, d *column.Batch) {
+	for i, t := range d.Times {
+		if (d.TimeValid == nil || column.Bit(d.TimeValid, i)) && t < sp.w {
+			d.Late = append(d.Late, column.LatePair{Row: int32(i), J: sp.w})
+		}
+	}
+}
+
+func (sp *split) maxOr(none int64) int64 {
+	if !sp.has {
+		return none
+	}
+	return sp.max
+}
+
+// inOrder reports whether times never go back. The loop has no branch on the data.
+func inOrder(ts []int64) bool {
+	bad := 0
+	prev := ts[0]
+	for _, t := range ts {
+		if t < prev {
+			bad = 1
+		}
+		prev = t
+	}
+	return bad == 0
+}
+
+// minusSaturating is a − b for b >= 0, not below the least int64 + 1: the least itself means "none".
+func minusSaturating(a, b int64) int64 {
+	if a < math.MinInt64+1+b {
+		return math.MinInt64 + 1
+	}
+	return a - b
+}
+
+// readTimes fills the hidden time vector from the event-time column. It owns d, and gives it back or a batch that lacks
+// the rows whose time does not fit (under Skip).
+func (s *sourceStage) readTimes(sp *split, d *column.Batch) (*column.Batch, error) {
+	c := &d.Cols[s.column]
+	values := column.Values[int64](c)
+	d.TimeValid = nil
+	if c.Nulls > 0 {
+		d.TimeValid = c.Valid
+	}
+	unit := arrow.Millisecond
+	if t, ok := c.Type.(*arrow.TimestampType); ok {
+		unit = t.Unit
+	}
+	switch unit {
+	case arrow.Millisecond:
+		d.Times = values
+	case arrow.Second:
+		return s.secondsToMillis(sp, d, c, values)
+	case arrow.Microsecond:
+		d.Times = floorDiv(column.Alloc[int64](d, len(values)), values, 1_000)
+	case arrow.Nanosecond:
+		d.Times = floorDiv(column.Alloc[int64](d, len(values)), values, 1_000_000)
+	}
+	return d, nil
+}
+
+func floorDiv(dst, src []int64, by int64) []int64 {
+	for i, v := range src {
+		q := v / by
+		if v%by < 0 {
+			q--
+		}
+		dst[i] = q
+	}
+	return dst
+}
+
+// secondsToMillis multiplies, and applies the source's error policy to rows that do not fit.
+func (s *sourceStage) secondsToMillis(sp *split, d *column.Batch, c *column.Column, values []int64) (*column.Batch, error) {
+	const most = math.MaxInt64 / 1000
+	d.Times = column.Alloc[int64](d, len(values))
+	var keep []uint32
+	for i, v := range values {
+		if (v > most || v < -most) && !c.IsNull(i) {
+			if keep == nil {
+				keep = make([]uint32, i, len(values))
+				for k := range keep {
+					keep[k] = uint32(k)
+				}
+			}
+			err := &operator.RowError{Field: fmt.Sprintf("event-time column %q", d.Schema.Field(s.column).Name), Value: fmt.Sprint(v),
+				Place: fmt.Sprintf("split %q, row %d of a batch", sp.id, i), Problem: "seconds do not fit into int64 milliseconds"}
+			if err := s.node.ctx.Reject(1, err); err != nil {
+				d.Release()
+				return nil, err
+			}
+			continue
+		}
+		d.Times[i] = v * 1000
+		if keep != nil {
+			keep = append(keep, uint32(i))
+		}
+	}
+	if keep == nil {
+		return d, nil
+	}
+	defer d.Release()
+	return d.Take(keep), nil
+}
