@@ -1,0 +1,292 @@
+package codec
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+)
+
+// jsonEncoder writes rows as JSON objects, one a line, fields in the order of the schema, nulls as null.
+type jsonEncoder struct {
+	schema  *arrow.Schema
+	columns []jsonColumn
+	lead    []string // what stands before each value: `{"first":`, `,"second":`
+}
+
+func newJSONEncoder(s *arrow.Schema) *jsonEncoder {
+	e := &jsonEncoder{schema: s}
+	for i, f := range s.Fields() {
+		lead := []byte{','}
+		if i == 0 {
+			lead[0] = '{'
+		}
+		e.lead = append(e.lead, string(append(appendString(lead, f.Name), ':')))
+		e.columns = append(e.columns, jsonColumnOf(f.Type))
+	}
+	return e
+}
+
+// Encode is part of Encoder.
+func (e *jsonEncoder) Encode(dst []byte, b *column.Batch) ([]byte, error) {
+	if err := e.suits(b); err != nil {
+		return dst, err
+	}
+	for i := range b.Len() {
+		dst = append(e.appendRow(dst, b, b.Row(i)), '\n')
+	}
+	return dst, nil
+}
+
+// AppendRow is part of Encoder.
+func (e *jsonEncoder) AppendRow(dst []byte, b *column.Batch, row int) ([]byte, error) {
+	if err := e.suits(b); err != nil {
+		return dst, err
+	}
+	return e.appendRow(dst, b, row), nil
+}
+
+// suits reports a batch of another schema.
+func (e *jsonEncoder) suits(b *column.Batch) error {
+	if b.Schema == e.schema || b.Schema.Equal(e.schema) {
+		return nil
+	}
+	return fmt.Errorf("encode: the batch has schema %s, the encoder was made for %s", b.Schema, e.schema)
+}
+
+func (e *jsonEncoder) appendRow(dst []byte, b *column.Batch, row int) []byte {
+	if len(e.lead) == 0 {
+		return append(dst, "{}"...)
+	}
+	for i := range e.columns {
+		dst = append(dst, e.lead[i]...)
+		c := &b.Cols[i]
+		if c.IsNull(row) {
+			dst = append(dst, "null"...)
+			continue
+		}
+		dst = e.columns[i].appendValue(dst, c, row)
+	}
+	return append(dst, '}')
+}
+
+// appendValue appends a value that is not null.
+func (s *jsonColumn) appendValue(dst []byte, c *column.Column, row int) []byte {
+	switch s.op {
+	case opInt:
+		return strconv.AppendInt(dst, intAt(c, row), 10)
+	case opUint:
+		return strconv.AppendUint(dst, uintAt(c, row), 10)
+	case opFloat64:
+		return appendFloat64(dst, column.Values[float64](c)[row])
+	case opFloat32:
+		return appendFloat32(dst, column.Values[float32](c)[row])
+	case opText:
+		return appendString(dst, c.String(row))
+	case opBool:
+		return strconv.AppendBool(dst, c.Bool(row))
+	case opInstant:
+		return appendInstant(dst, intAt(c, row), s.perSec)
+	case opDecimal:
+		w := column.View[uint64](c.Data)
+		return appendDecimal(dst, w[2*row], w[2*row+1], s.scale)
+	case opBase64:
+		dst = append(dst, '"')
+		dst = base64.StdEncoding.AppendEncode(dst, c.Bytes(row))
+		return append(dst, '"')
+	}
+	return s.appendTime(dst, intAt(c, row))
+}
+
+// appendTime appends dates, times of day and durations.
+func (s *jsonColumn) appendTime(dst []byte, v int64) []byte {
+	const msPerDay = secondsPerDay * 1000
+	switch s.op {
+	case opDate32:
+		if out, ok := appendDate(append(dst, '"'), v); ok {
+			return append(out, '"')
+		}
+	case opDate64:
+		if v%msPerDay == 0 {
+			if out, ok := appendDate(append(dst, '"'), v/msPerDay); ok {
+				return append(out, '"')
+			}
+		}
+	case opClock32, opClock64:
+		if sec := v / s.perSec; v >= 0 && sec < secondsPerDay {
+			dst = appendClock(append(dst, '"'), sec, (v-sec*s.perSec)*(nanosPerSec/s.perSec))
+			return append(dst, '"')
+		}
+	}
+	return strconv.AppendInt(dst, v, 10)
+}
+
+func intAt(c *column.Column, row int) int64 {
+	switch c.Kind {
+	case column.Int32:
+		return int64(column.Values[int32](c)[row])
+	case column.Int16:
+		return int64(column.Values[int16](c)[row])
+	case column.Int8:
+		return int64(column.Values[int8](c)[row])
+	}
+	return column.Values[int64](c)[row]
+}
+
+func uintAt(c *column.Column, row int) uint64 {
+	switch c.Kind {
+	case column.Uint32:
+		return uint64(column.Values[uint32](c)[row])
+	case column.Uint16:
+		return uint64(column.Values[uint16](c)[row])
+	case column.Uint8:
+		return uint64(column.Values[uint8](c)[row])
+	}
+	return column.Values[uint64](c)[row]
+}
+
+// appendFloat64 appends the shortest text that reads back as v, in the form of encoding/json. NaN and the infinities, which
+// JSON has no number for, become the strings "NaN", "Infinity" and "-Infinity".
+func appendFloat64(dst []byte, v float64) []byte {
+	// A decimal of at most 15 digits that reads back as v is its shortest text, so few decimal places need no search.
+	if a := math.Abs(v); a < 1e11 {
+		for places, scale := range pow10f64[:5] {
+			m := v * scale
+			if r := math.Trunc(m + math.Copysign(0.5, m)); r/scale == v {
+				return appendFixed(dst, v, int64(r), places)
+			}
+		}
+	}
+	return appendAnyFloat(dst, v, 64)
+}
+
+// appendFixed appends m·10^-places, whose sign is that of v.
+func appendFixed(dst []byte, v float64, m int64, places int) []byte {
+	if math.Signbit(v) {
+		dst = append(dst, '-')
+		m = -m
+	}
+	if places == 0 {
+		return strconv.AppendInt(dst, m, 10)
+	}
+	unit := [...]int64{1, 10, 100, 1_000, 10_000}[places]
+	if v != 0 && math.Abs(v) < 1e-6 {
+		return strconv.AppendFloat(dst, math.Abs(v), 'e', -1, 64)
+	}
+	dst = strconv.AppendInt(dst, m/unit, 10)
+	dst = append(dst, '.')
+	for rest := m % unit; places > 0; places-- {
+		unit /= 10
+		dst = append(dst, byte('0'+rest/unit))
+		rest %= unit
+	}
+	return dst
+}
+
+func appendFloat32(dst []byte, v float32) []byte {
+	if v == float32(int32(v)) && math.Abs(float64(v)) < 1<<24 {
+		return appendFixed(dst, float64(v), int64(v), 0)
+	}
+	return appendAnyFloat(dst, float64(v), 32)
+}
+
+func appendAnyFloat(dst []byte, v float64, bitSize int) []byte {
+	switch {
+	case math.IsNaN(v):
+		return append(dst, `"NaN"`...)
+	case math.IsInf(v, 1):
+		return append(dst, `"Infinity"`...)
+	case math.IsInf(v, -1):
+		return append(dst, `"-Infinity"`...)
+	}
+	a := math.Abs(v)
+	if a == 0 || bitSize == 64 && a >= 1e-6 && a < 1e21 || bitSize == 32 && float32(a) >= 1e-6 && float32(a) < 1e21 {
+		return strconv.AppendFloat(dst, v, 'f', -1, bitSize)
+	}
+	dst = strconv.AppendFloat(dst, v, 'e', -1, bitSize)
+	if n := len(dst); n >= 4 && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' { // e-09 is written e-9
+		dst[n-2] = dst[n-1]
+		dst = dst[:n-1]
+	}
+	return dst
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends a quoted string as encoding/json does without HTML escaping: bytes that are no UTF-8 become U+FFFD,
+// and U+2028 and U+2029 are escaped.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	from, i := 0, 0
+	for i < len(s) {
+		if i = plainEnd(s, i); i >= len(s) {
+			break
+		}
+		c := s[i]
+		if c < utf8.RuneSelf {
+			dst = append(dst, s[from:i]...)
+			dst = appendEscape(dst, c)
+			i++
+			from = i
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			dst = append(dst, s[from:i]...)
+			dst = append(dst, `\ufffd`...)
+			from = i + n
+		case r == '\u2028' || r == '\u2029':
+			dst = append(dst, s[from:i]...)
+			dst = append(dst, `\u202`...)
+			dst = append(dst, hexDigits[r&0xF])
+			from = i + n
+		}
+		i += n
+	}
+	dst = append(dst, s[from:]...)
+	return append(dst, '"')
+}
+
+// plainEnd gives the index of the first byte from i on that must be looked at: a quote, a backslash, a control character, or
+// one >= 0x80.
+func plainEnd(s string, i int) int {
+	for i+8 <= len(s) {
+		w := binary.LittleEndian.Uint64([]byte(s[i : i+8]))
+		if m := special(w) | w&highs; m != 0 {
+			return i + bits.TrailingZeros64(m)>>3
+		}
+		i += 8
+	}
+	for i < len(s) {
+		if c := s[i]; c < 0x20 || c >= utf8.RuneSelf || c == '"' || c == '\\' {
+			break
+		}
+		i++
+	}
+	return i
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&0xF])
+}

@@ -1,0 +1,342 @@
+package codec
+
+import (
+	"encoding/base64"
+	"math"
+	"time"
+	"unicode/utf8"
+	"unsafe"
+)
+
+// value decodes the value at i into a column and gives the index behind it; negative after an error.
+func (d *jsonDecoder) value(b []byte, i, col int) int {
+	if i >= len(b) {
+		d.malformed(i, endOfRecord)
+		return -1
+	}
+	c, s := &d.rows.cols[col], &d.columns[col]
+	d.rows.claim(c)
+	if b[i] == 'n' {
+		return d.null(b, i, col)
+	}
+	switch s.op {
+	case opInt:
+		v, end, ok := plainInt(b, i)
+		if !ok || v < s.lo || v > s.hi {
+			return d.oddInt(b, i, col)
+		}
+		d.rows.putInt(c, v)
+		return end
+	case opFloat64:
+		v, end, ok := scanFloat(b, i)
+		if end < 0 || !ok {
+			return d.oddFloat(b, i, col)
+		}
+		putFixed(&d.rows, c, v)
+		return end
+	case opText:
+		if b[i] != '"' {
+			return d.wrongKind(b, i, col)
+		}
+		return d.text(b, i, col)
+	case opUint:
+		v, end, ok := plainInt(b, i)
+		if !ok || v < 0 || uint64(v) > s.top {
+			return d.oddUint(b, i, col)
+		}
+		d.rows.putInt(c, v)
+		return end
+	case opBool:
+		end := literalEnd(b, i)
+		if end < 0 {
+			return d.wrongKind(b, i, col)
+		}
+		d.rows.putBool(c, b[i] == 't')
+		return end
+	case opFloat32:
+		v, end, ok := scanFloat32(b, i)
+		if end < 0 || !ok {
+			return d.oddFloat(b, i, col)
+		}
+		putFixed(&d.rows, c, v)
+		return end
+	case opDecimal:
+		return d.decimal(b, i, col)
+	}
+	if s.op == opBase64 {
+		return d.base64(b, i, col)
+	}
+	return d.time(b, i, col)
+}
+
+func (d *jsonDecoder) null(b []byte, i, col int) int {
+	end := literalEnd(b, i)
+	if end < 0 {
+		d.malformed(i, "not a value")
+		return -1
+	}
+	c := &d.rows.cols[col]
+	if !c.nullish {
+		return d.mismatch(col, i, end, "null, and the column is not nullable")
+	}
+	d.rows.putNull(c)
+	return end
+}
+
+// wrongKind says that the value at i is of another kind than the column, or malformed.
+func (d *jsonDecoder) wrongKind(b []byte, i, col int) int {
+	end := skipValue(b, i, 1, &d.fail.syntaxError)
+	if end < 0 {
+		d.malformed(d.fail.at, d.fail.problem)
+		return -1
+	}
+	kind := "a number"
+	switch b[i] {
+	case '"':
+		kind = "a string"
+	case '{':
+		kind = "an object"
+	case '[':
+		kind = "an array"
+	case 't', 'f':
+		kind = "a boolean"
+	}
+	return d.mismatch(col, i, end, "want "+d.columns[col].want+", not "+kind)
+}
+
+// integer gives the exact value of the number at i as an int64 of the column.
+func (d *jsonDecoder) integer(b []byte, i, col int) (v int64, end int) {
+	s := &d.columns[col]
+	v, end, ok := plainInt(b, i)
+	if ok && v >= s.lo && v <= s.hi {
+		return v, end
+	}
+	if end = numberEnd(b, i); end < 0 {
+		return 0, d.wrongKind(b, i, col)
+	}
+	neg, mag, w := wholeNumber(b[i:end])
+	switch {
+	case w == fraction:
+		return 0, d.mismatch(col, i, end, "not an integer, as "+s.want+" must be")
+	case w == tooLarge, mag > 1<<63, mag == 1<<63 && !neg:
+		return 0, d.outOfRange(i, end, col)
+	}
+	v = int64(mag)
+	if neg {
+		v = -v
+	}
+	if v < s.lo || v > s.hi {
+		return 0, d.outOfRange(i, end, col)
+	}
+	return v, end
+}
+
+func (d *jsonDecoder) outOfRange(from, to, col int) int {
+	return d.mismatch(col, from, to, "out of the range of "+d.columns[col].want)
+}
+
+func (d *jsonDecoder) oddInt(b []byte, i, col int) int {
+	v, end := d.integer(b, i, col)
+	if end >= 0 {
+		d.rows.putInt(&d.rows.cols[col], v)
+	}
+	return end
+}
+
+func (d *jsonDecoder) oddUint(b []byte, i, col int) int {
+	end := numberEnd(b, i)
+	if end < 0 {
+		return d.wrongKind(b, i, col)
+	}
+	neg, mag, w := wholeNumber(b[i:end])
+	switch {
+	case w == fraction:
+		return d.mismatch(col, i, end, "not an integer, as "+d.columns[col].want+" must be")
+	case w == tooLarge, neg && mag > 0, mag > d.columns[col].top:
+		return d.outOfRange(i, end, col)
+	}
+	d.rows.putInt(&d.rows.cols[col], int64(mag))
+	return end
+}
+
+// oddFloat takes the names of the floats that JSON has no number for, or says why there is none.
+func (d *jsonDecoder) oddFloat(b []byte, i, col int) int {
+	end := numberEnd(b, i)
+	if end >= 0 {
+		return d.outOfRange(i, end, col)
+	}
+	var v float64
+	switch rest := b[i:]; {
+	case hasPrefix(rest, `"NaN"`):
+		v, end = math.NaN(), i+5
+	case hasPrefix(rest, `"Infinity"`):
+		v, end = math.Inf(1), i+10
+	case hasPrefix(rest, `"-Infinity"`):
+		v, end = math.Inf(-1), i+11
+	default:
+		return d.wrongKind(b, i, col)
+	}
+	if d.columns[col].op == opFloat32 {
+		putFixed(&d.rows, &d.rows.cols[col], float32(v))
+	} else {
+		putFixed(&d.rows, &d.rows.cols[col], v)
+	}
+	return end
+}
+
+func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:len(s)]) == s }
+
+// text decodes the string at i, whose opening quote is there.
+func (d *jsonDecoder) text(b []byte, i, col int) int {
+	end, holds := stringEnd(b, i+1)
+	if end < 0 {
+		return d.malformedString(b, -1-end)
+	}
+	s := b[i+1 : end]
+	if holds != 0 && (holds&hasEscape != 0 || !utf8.Valid(s)) {
+		d.scratch = unescape(d.scratch[:0], s)
+		s = d.scratch
+	}
+	if !d.rows.putBytes(&d.rows.cols[col], s) {
+		return d.tooMuch(col)
+	}
+	return end + 1
+}
+
+func (d *jsonDecoder) tooMuch(col int) int {
+	return d.mismatch(col, 0, 0, "more than 2 GiB of strings in one batch")
+}
+
+// quoted gives the inside of the string at i without its escapes, and the index behind it.
+func (d *jsonDecoder) quoted(b []byte, i int) (s []byte, end int) {
+	end, holds := stringEnd(b, i+1)
+	if end < 0 {
+		return nil, d.malformedString(b, -1-end)
+	}
+	s = b[i+1 : end]
+	if holds != 0 {
+		d.scratch = unescape(d.scratch[:0], s)
+		s = d.scratch
+	}
+	return s, end + 1
+}
+
+func (d *jsonDecoder) base64(b []byte, i, col int) int {
+	if b[i] != '"' {
+		return d.wrongKind(b, i, col)
+	}
+	s, end := d.quoted(b, i)
+	if end < 0 {
+		return end
+	}
+	c := &d.rows.cols[col]
+	at := len(c.data)
+	most := base64.StdEncoding.DecodedLen(len(s))
+	if at+most > cap(c.data) && !d.rows.growBytes(c, most) {
+		return d.tooMuch(col)
+	}
+	n, err := base64.StdEncoding.Decode(c.data[at:at+most], s)
+	if err != nil {
+		return d.mismatch(col, i, end, "not base64")
+	}
+	c.data = c.data[:at+n]
+	c.offsets[d.rows.n+1] = int32(at + n)
+	return end
+}
+
+// decimal decodes a number, or a string that holds one.
+func (d *jsonDecoder) decimal(b []byte, i, col int) int {
+	s := &d.columns[col]
+	text, end := b[i:], -1
+	if b[i] == '"' {
+		if text, end = d.quoted(b, i); end < 0 {
+			return end
+		}
+		if n := numberEnd(text, 0); n < 0 || n < len(text) {
+			return d.mismatch(col, i, end, "want "+s.want+", not a string that is no number")
+		}
+	} else {
+		if end = numberEnd(b, i); end < 0 {
+			return d.wrongKind(b, i, col)
+		}
+		text = b[i:end]
+	}
+	t := takeApart(text)
+	hi, lo, w := t.whole128(s.scale)
+	limitHi, limitLo := pow10of128(s.digits)
+	switch {
+	case w == fraction:
+		return d.mismatch(col, i, end, "more decimal places than "+s.want+" has")
+	case w == tooLarge, hi > limitHi, hi == limitHi && lo >= limitLo:
+		return d.outOfRange(i, end, col)
+	}
+	if t.neg {
+		hi, lo = negate128(hi, lo)
+	}
+	d.rows.putDecimal(&d.rows.cols[col], lo, int64(hi))
+	return end
+}
+
+// time decodes the types of time: a number is in the column's unit, a string has a form of its own for each type.
+func (d *jsonDecoder) time(b []byte, i, col int) int {
+	c, s := &d.rows.cols[col], &d.columns[col]
+	if b[i] != '"' {
+		return d.oddInt(b, i, col)
+	}
+	text, end := d.quoted(b, i)
+	if end < 0 {
+		return end
+	}
+	v, problem := s.parseTime(text)
+	switch {
+	case problem == beyond:
+		return d.outOfRange(i, end, col)
+	case problem != "":
+		return d.mismatch(col, i, end, "want "+s.want+": "+problem)
+	}
+	d.rows.putInt(c, v)
+	return end
+}
+
+const beyond = "out of range"
+
+// parseTime reads the string form of a type of time; problem is empty if it is one.
+func (s *jsonColumn) parseTime(text []byte) (v int64, problem string) {
+	ok := true
+	switch s.op {
+	case opInstant:
+		sec, nanos, zoned, is := parseInstant(text)
+		if !is {
+			return 0, "not an instant such as 2006-01-02T15:04:05Z"
+		}
+		if !zoned && s.zoned {
+			return 0, "an instant without a zone"
+		}
+		v, ok = inUnit(sec, nanos, s.perSec)
+	case opDate32, opDate64:
+		days, is := parseDate(text)
+		if !is {
+			return 0, "not a date such as 2006-01-02"
+		}
+		v = days
+		if s.op == opDate64 {
+			v *= secondsPerDay * 1000
+		}
+	case opClock32, opClock64:
+		sec, nanos, rest, is := parseClock(text)
+		if !is || len(rest) > 0 {
+			return 0, "not a time of day such as 15:04:05"
+		}
+		v, ok = inUnit(sec, nanos, s.perSec)
+	default:
+		span, err := time.ParseDuration(unsafe.String(unsafe.SliceData(text), len(text)))
+		if err != nil {
+			return 0, "not a duration such as 1m30s"
+		}
+		v = floorDiv(int64(span), nanosPerSec/s.perSec)
+	}
+	if !ok {
+		return 0, beyond
+	}
+	return v, ""
+}
