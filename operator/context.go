@@ -116,7 +116,8 @@ func (e *RowError) Error() string {
 
 // Counters are what one operator of one task counts beside rows in and out. Safe for concurrent use; the zero value works.
 type Counters struct {
-	late atomic.Int64
+	late    atomic.Int64
+	unknown atomic.Int64
 
 	mu       sync.Mutex
 	dropped  map[string]int64
@@ -139,6 +140,12 @@ func (c *Counters) AddLate(n int) { c.late.Add(int64(n)) }
 
 // Late is the number of rows that the late policy was applied to.
 func (c *Counters) Late() int64 { return c.late.Load() }
+
+// AddUnknown counts fields of records that the schema has no column for and that were dropped; their rows go on.
+func (c *Counters) AddUnknown(n int64) { c.unknown.Add(n) }
+
+// Unknown is the number of fields that were dropped because the schema has no column for them.
+func (c *Counters) Unknown() int64 { return c.unknown.Load() }
 
 // Drop counts rows that go no further, by reason.
 func (c *Counters) Drop(reason string, n int) {
