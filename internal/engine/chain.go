@@ -100,10 +100,14 @@ func (t *task) guard(f func() error) (err error) {
 func (n *node) enter() *node {
 	prev := n.task.current
 	n.task.current = n
+	n.task.inside.Store(n)
 	return prev
 }
 
-func (n *node) leave(prev *node) { n.task.current = prev }
+func (n *node) leave(prev *node) {
+	n.task.current = prev
+	n.task.inside.Store(prev)
+}
 
 // process drives a batch, borrowed, through the operator and everything fused behind it.
 func (n *node) process(in int, b *column.Batch) error {

@@ -137,3 +137,21 @@ func (x *Execution) Tasks() string {
 	}
 	return b.String()
 }
+
+// Blocked names the tasks that have not ended, with the operator whose code they run where it is known.
+func (x *Execution) Blocked() (out []string) {
+	for _, t := range x.tasks {
+		if t.exited.Load() {
+			continue
+		}
+		doing := "waiting for input"
+		if !t.in.idle.Load() {
+			doing = "busy, or waiting for room in a link"
+			if n := t.inside.Load(); n != nil {
+				doing = fmt.Sprintf("in operator %q", n.id)
+			}
+		}
+		out = append(out, fmt.Sprintf("task %s: %s", t.id, doing))
+	}
+	return out
+}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/arkflow-go/arkflow/checkpoint"
@@ -29,6 +30,8 @@ type task struct {
 	blocked time.Duration // time spent waiting for space in links
 	timer   operator.Timer
 	phase   phase
+	inside  atomic.Pointer[node] // current, for who asks from outside
+	exited  atomic.Bool
 	lastBar int64 // epoch of the last barrier that was answered
 }
 
@@ -47,6 +50,7 @@ func (t *task) root() *node        { return t.nodes[0] }
 
 // run is the goroutine of the task.
 func (t *task) run() error {
+	defer t.exited.Store(true)
 	loop := t.readLinks
 	if t.source != nil {
 		loop = t.readSplits

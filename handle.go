@@ -1,0 +1,138 @@
+package arkflow
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/arkflow-go/arkflow/internal/engine"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// What a Handle tells of a job; see the fields of each.
+type (
+	// Status is what can be said of a job at one moment.
+	Status = engine.Status
+	// OperatorStatus is one operator in a Status, over all its tasks.
+	OperatorStatus = engine.OperatorStatus
+	// Event is something that happened to a job.
+	Event = engine.Event
+	// EventKind is the kind of an Event.
+	EventKind = engine.EventKind
+	// State is a state of a job's life.
+	State = engine.State
+	// OperatorError says in which operator of which task something went wrong while the job ran.
+	OperatorError = engine.OperatorError
+	// PanicError is a panic of user code, turned into an error.
+	PanicError = engine.PanicError
+)
+
+// The states of a job's life. Suspended, Finished and Failed are final.
+const (
+	Created   = engine.Created
+	Starting  = engine.Starting
+	Running   = engine.Running
+	Draining  = engine.Draining
+	Suspended = engine.Suspended
+	Finished  = engine.Finished
+	Failed    = engine.Failed
+)
+
+// The kinds of events.
+const (
+	EventState             = engine.EventState
+	EventCheckpoint        = engine.EventCheckpoint
+	EventCheckpointAborted = engine.EventCheckpointAborted
+	EventDegraded          = engine.EventDegraded
+)
+
+// ErrCanceled is the result of a job that was cancelled: what was in flight is lost.
+var ErrCanceled = engine.ErrCanceled
+
+// ErrEnded is the answer to a request to a job that has ended or is ending.
+var ErrEnded = engine.ErrEnded
+
+// Handle is a job that was started. Its methods are safe for concurrent use and may be called again.
+type Handle struct {
+	x    *engine.Execution
+	job  string
+	plan *Plan
+	log  *slog.Logger
+}
+
+// Plan is the plan that runs.
+func (h *Handle) Plan() *Plan { return h.plan }
+
+// Wait waits until the job has ended and everything is closed, and gives its error: nil after a clean end, ErrCanceled after Cancel, what
+// failed otherwise. If ctx ends before, it gives the cause of ctx and the job runs on.
+func (h *Handle) Wait(ctx context.Context) error {
+	err := h.x.Wait(ctx)
+	if err == nil || err == context.Cause(ctx) || err == ErrCanceled {
+		return err
+	}
+	return fmt.Errorf("job %q: %w", h.job, err)
+}
+
+// Done is closed when the job has ended and everything is closed.
+func (h *Handle) Done() <-chan struct{} { return h.x.Done() }
+
+// Checkpoint takes an epoch now and gives its number once it is sealed and its commits are done. While another one is in flight it waits
+// for the one after it. ErrEnded says that the job has ended or is ending.
+func (h *Handle) Checkpoint(ctx context.Context) (epoch int64, err error) { return h.x.Checkpoint(ctx) }
+
+// Status gives the present status.
+func (h *Handle) Status() Status { return h.x.Status() }
+
+// Events gives the latest events and those to come; the channel is closed at the end of the job. A reader that is more than 256 events
+// behind loses the oldest, counted in Event.Missed.
+func (h *Handle) Events() <-chan Event { return h.x.Events() }
+
+// Stop suspends the job and waits for it: intake stops, rows in flight reach the sinks, a last epoch is taken, everything is closed.
+// It is not the end of time: open windows stay in state and emit nothing. Epochs are kept in memory only, so what is in open windows
+// is lost with the handle; a warning says how much. If ctx ends before, it gives the cause of ctx and the stop goes on.
+func (h *Handle) Stop(ctx context.Context) error {
+	h.warnStop()
+	h.x.Stop()
+	return h.Wait(ctx)
+}
+
+// Drain ends the job for good and waits for it: no more input is read, event time ends, windows are flushed, a final epoch is taken.
+// If ctx ends before, it gives the cause of ctx and the drain goes on.
+func (h *Handle) Drain(ctx context.Context) error {
+	h.x.Drain()
+	return h.Wait(ctx)
+}
+
+// Cancel drops what is in flight and waits for the end; the last epoch stands. It gives nil once the job has been cancelled.
+func (h *Handle) Cancel(ctx context.Context) error {
+	h.x.Cancel()
+	if err := h.Wait(ctx); err != nil && err != ErrCanceled {
+		return err
+	}
+	return nil
+}
+
+// warnStop says what a stop without durable checkpoints loses.
+func (h *Handle) warnStop() {
+	entries := int64(0)
+	status := h.x.Status()
+	for _, o := range status.Operators {
+		entries += o.StateEntries
+	}
+	if entries > 0 && !status.State.Ended() {
+		h.log.Warn("job stopped without durable checkpoints: open windows are lost", "job", h.job, "entries", entries)
+	}
+}
+
+// doneWithin waits for the end of the job for at most d.
+func (h *Handle) doneWithin(clock operator.Clock, d time.Duration) bool {
+	t := clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-h.x.Done():
+		return true
+	case <-t.C():
+		return false
+	}
+}

@@ -1,0 +1,183 @@
+package arkflow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/internal/engine"
+	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/harness"
+	"github.com/arkflow-go/arkflow/internal/planner"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// DefaultStopTimeout is how long a stop may take before the job is cancelled.
+const DefaultStopTimeout = 20 * time.Second
+
+// cancelGrace is how long tasks may take to notice that they were cancelled before they are given up.
+const cancelGrace = 5 * time.Second
+
+// Runtime is the environment that jobs run in. The zero value works. It may start many jobs, also at once.
+type Runtime struct {
+	// Logger gets what happens to jobs, with the keys job, operator and subtask. Defaults to none.
+	Logger *slog.Logger
+	// Clock tells the time to everything in a job. Defaults to the clock of the machine.
+	Clock operator.Clock
+	// StopTimeout is how long a stop that began with the end of Run's context may take before the job is cancelled.
+	// Defaults to DefaultStopTimeout (20 s).
+	StopTimeout time.Duration
+}
+
+// WithDefaults gives a copy with every field set.
+func (rt Runtime) WithDefaults() Runtime {
+	if rt.Logger == nil {
+		rt.Logger = slog.New(slog.DiscardHandler)
+	}
+	if rt.Clock == nil {
+		rt.Clock = operator.SystemClock{}
+	}
+	if rt.StopTimeout == 0 {
+		rt.StopTimeout = DefaultStopTimeout
+	}
+	return rt
+}
+
+// Validate reports every field that cannot work.
+func (rt Runtime) Validate() error {
+	var faults fault.List
+	if rt.StopTimeout < 0 {
+		faults.Add(&Fault{Path: "Runtime.StopTimeout", Problem: fmt.Sprintf("%s is negative", rt.StopTimeout), Hint: "give 0 for the default of 20 s, or a time > 0"})
+	}
+	return faults.Err()
+}
+
+// StartOption is an option of Runtime.Start.
+type StartOption func(*startConfig)
+
+type startConfig struct{ harness *harness.Config }
+
+// Harness is for package arkflowtest: it replaces sources and sinks and hooks into the engine.
+func Harness(h *harness.Config) StartOption {
+	return func(c *startConfig) { c.harness = h }
+}
+
+// StopError is the result of a job that did not end in time when it was stopped: it was cancelled, and what was in flight is
+// lost. The last checkpoint stands.
+type StopError struct {
+	Job     string
+	Timeout time.Duration
+	Blocked []string // tasks that had not ended when the time was over, with what they were doing
+}
+
+func (e *StopError) Error() string {
+	return fmt.Sprintf("job %q did not stop within %s and was canceled; blocked: %s", e.Job, e.Timeout, strings.Join(e.Blocked, "; "))
+}
+
+// Run runs the job in this process, in a zero Runtime, until its input ends or ctx does. See Runtime.Run.
+func (j *Job) Run(ctx context.Context) error { return Runtime{}.Run(ctx, j) }
+
+// Run runs a job until its input ends, it fails, or ctx ends. The end of ctx stops the job as Handle.Stop does; if that takes longer
+// than StopTimeout the job is cancelled and the error is a *StopError. A clean end gives nil.
+func (rt Runtime) Run(ctx context.Context, j *Job) error {
+	rt = rt.WithDefaults()
+	h, err := rt.Start(ctx, j)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-h.x.Done():
+		return h.Wait(ctx)
+	case <-ctx.Done():
+	}
+	detached := context.WithoutCancel(ctx)
+	h.warnStop()
+	h.x.Stop()
+	if h.doneWithin(rt.Clock, rt.StopTimeout) {
+		return h.Wait(detached)
+	}
+	blocked := h.x.Blocked()
+	h.x.Cancel()
+	if h.doneWithin(rt.Clock, cancelGrace) {
+		if err := h.Wait(detached); err != nil && !errors.Is(err, ErrCanceled) {
+			return err
+		}
+	}
+	return &StopError{Job: j.name, Timeout: rt.StopTimeout, Blocked: blocked}
+}
+
+// Start compiles a job, opens what it needs and starts it. ctx bounds the start only: the job runs until its input ends or the handle
+// ends it. An error leaves nothing open.
+func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Handle, error) {
+	if err := rt.Validate(); err != nil {
+		return nil, err
+	}
+	rt = rt.WithDefaults()
+	var sc startConfig
+	for _, o := range opts {
+		if o != nil {
+			o(&sc)
+		}
+	}
+	c, err := rt.compile(j, &sc)
+	if err != nil {
+		return nil, err
+	}
+	cfg := engine.Config{
+		Plan: c.Plan, Graph: c.Graph, Bound: c.Bound, Streams: c.Streams, Open: c.Open,
+		Bind: func(schemas map[string]*arrow.Schema) (map[string]operator.Bound, map[string][]operator.Stream, error) {
+			return planner.Bind(c.Graph, schemas)
+		},
+		Clock: rt.Clock, Logger: rt.Logger, CheckpointEvery: j.checkpointEvery,
+	}
+	if h := sc.harness; h != nil {
+		cfg.Hooks, cfg.Store, cfg.Restore, cfg.LinkBatches = h.Hooks, h.Store, h.Restore, h.LinkBatches
+	}
+	for _, w := range c.Plan.Warnings {
+		rt.Logger.Warn(w, "job", c.Plan.Job)
+	}
+	x, err := engine.Start(ctx, cfg)
+	if sc.harness != nil && sc.harness.Started != nil {
+		sc.harness.Started(x)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("job %q: %w", c.Plan.Job, err)
+	}
+	return &Handle{x: x, job: c.Plan.Job, plan: &Plan{plan: c.Plan}, log: rt.Logger}, nil
+}
+
+// compile compiles the job as it will run.
+func (rt Runtime) compile(j *Job, sc *startConfig) (*planner.Compiled, error) {
+	if j == nil {
+		return nil, &Fault{Problem: "the job is nil", Hint: "make one with NewJob"}
+	}
+	if h := sc.harness; h != nil {
+		if err := j.Err(); err != nil {
+			return nil, err
+		}
+		g, err := h.Apply(j.graph())
+		if err != nil {
+			return nil, &Fault{Problem: err.Error()}
+		}
+		return planner.Compile(g)
+	}
+	c, err := j.compile()
+	if err != nil {
+		return nil, err
+	}
+	var faults fault.List
+	for _, n := range c.Graph.Nodes {
+		if t, ok := n.Sink.(operator.TwoPhaser); ok && t.TwoPhase() {
+			faults.Add(&Fault{Operator: n.ID, At: n.At, Problem: "the sink commits in two phases, and epochs are kept in memory only",
+				Hint: "what it prepared would be lost with the process: use a sink that writes at least once"})
+		}
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
