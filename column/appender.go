@@ -284,3 +284,11 @@ func (a *Appender) finish(b *Batch, c *Column) {
 	b.Adopt(a.valid)
 	a.init(a.pool, a.typ)
 }
+
+// discard gives the memory of the values back and empties the appender.
+func (a *Appender) discard() {
+	a.pool.Put(a.data)
+	a.pool.Put(a.offBuf)
+	a.pool.Put(a.valid)
+	a.init(a.pool, a.typ)
+}

@@ -133,8 +133,15 @@ func (b *Builder) Finish() *Batch {
 	return b.finish()
 }
 
-// Discard gives the memory of unfinished rows back.
-func (b *Builder) Discard() { b.finish().Release() }
+// Discard gives the memory of unfinished rows back and empties the builder.
+func (b *Builder) Discard() {
+	for i := range b.cols {
+		b.cols[i].discard()
+	}
+	b.pool.Put(b.timeBuf)
+	b.pool.Put(b.hashBuf)
+	b.empty()
+}
 
 func (b *Builder) finish() *Batch {
 	out := NewBatch(b.pool, b.schema, b.rows)
@@ -164,11 +171,15 @@ func (b *Builder) finish() *Batch {
 	if len(b.late) > 0 {
 		out.Late = append([]LatePair(nil), b.late...)
 	}
+	b.empty()
+	return out
+}
+
+func (b *Builder) empty() {
 	b.times, b.timeBuf, b.hash, b.hashBuf = nil, nil, nil, nil
 	b.nullTimes, b.late = b.nullTimes[:0], b.late[:0]
 	b.hasTimes, b.hasHash = false, false
 	b.rows = 0
-	return out
 }
 
 // growTo gives s with n more elements in memory of the pool, keeping its content.

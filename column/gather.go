@@ -24,10 +24,22 @@ func (b *Batch) Take(rows []uint32) *Batch {
 	return out
 }
 
-// TakeTimes gives b, a new batch of len(rows) rows, the event times and late pairs of those physical rows of src,
-// ascending and each at most once. It is for operators that make new columns for the rows that they keep; the key hashes
-// are left behind, since they belong to key columns.
+// TakeTimes gives b, a new batch, copies of the event times and late pairs of physical rows of src, one for each row of b:
+// ascending, each at most once; nil means all. It is for operators that make new columns for the rows that they keep; the
+// key hashes are left behind, since they belong to key columns.
 func (b *Batch) TakeTimes(src *Batch, rows []uint32) {
+	if rows == nil {
+		if src.Times != nil {
+			b.Times = Alloc[int64](b, src.Rows)
+			copy(b.Times, src.Times)
+			if src.TimeValid != nil {
+				b.TimeValid = Alloc[byte](b, BitmapLen(src.Rows))
+				copy(b.TimeValid, src.TimeValid)
+			}
+		}
+		b.Late = append([]LatePair(nil), src.Late...)
+		return
+	}
 	if src.Times != nil {
 		b.Times = Alloc[int64](b, len(rows))
 		gather(b.Times, src.Times, rows)

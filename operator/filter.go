@@ -1,0 +1,105 @@
+package operator
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/expr"
+	"github.com/arkflow-go/arkflow/internal/fault"
+)
+
+// filter keeps rows by a condition.
+type filter struct{ where expr.Expr }
+
+// Filter keeps the rows for which a condition is true; rows for which it is false or null go no further and are counted
+// under DropFiltered. No value is copied: what is kept is named by a selection. Event times, late pairs and key hashes stay
+// with their rows. Rows for which the condition cannot be computed follow the error policy.
+func Filter(where expr.Output) Operator {
+	if where == nil {
+		return &filter{}
+	}
+	return &filter{where.Output().Expr}
+}
+
+// FilterFromConfig gives the filter of a JobSpec: {where: <condition>}.
+func FilterFromConfig(config map[string]any) (Operator, error) {
+	var faults fault.List
+	configFields(&faults, config, "config", "where")
+	var where expr.Expr
+	if spec := config["where"]; spec != nil {
+		var err error
+		if where, err = expr.FromSpec(spec); err != nil {
+			faults.Add(atPath(err, "config.where"))
+		}
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	return &filter{where}, nil
+}
+
+// Kind implements Operator.
+func (f *filter) Kind() string { return "filter" }
+
+// Describe implements Described.
+func (f *filter) Describe() string { return fmt.Sprintf("where %s", f.where) }
+
+// Config is the inverse of FilterFromConfig.
+func (f *filter) Config() (map[string]any, error) {
+	spec, err := expr.ToSpec(f.where)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"where": spec}, nil
+}
+
+// Bind implements Operator.
+func (f *filter) Bind(in []Stream) (Bound, error) {
+	s, err := oneInput("filter", in)
+	if err != nil {
+		return nil, err
+	}
+	prog, err := f.where.Bind(s.Schema)
+	if err != nil {
+		return nil, atPath(err, "where")
+	}
+	if prog.Type().ID() != arrow.BOOL {
+		return nil, &Fault{Path: "where", Problem: fmt.Sprintf("expression %s is no condition: its type is %s", f.where, prog.Type()),
+			Hint: "compare it with something"}
+	}
+	return &single{out: s, make: func(ctx *Context) (Instance, error) {
+		return &filterTask{ctx: ctx, where: prog.New()}, nil
+	}}, nil
+}
+
+type filterTask struct {
+	ctx   *Context
+	where *expr.Evaluator
+	errs  expr.Errors
+}
+
+// Process implements Instance.
+func (t *filterTask) Process(_ int, b *column.Batch, out Output) error {
+	t.errs.Reset()
+	kept, err := t.where.Filter(b, &t.errs)
+	if err != nil {
+		return err
+	}
+	n := 0
+	if kept != nil {
+		defer kept.Release()
+		n = kept.Len()
+	}
+	bad := t.errs.Len()
+	if bad > 0 {
+		if err := t.ctx.Reject(bad, rowError(t.errs.First())); err != nil {
+			return err
+		}
+	}
+	t.ctx.Counters.Drop(DropFiltered, b.Len()-bad-n)
+	if n == 0 {
+		return nil
+	}
+	return out.Emit(Main, kept)
+}

@@ -1,0 +1,115 @@
+package operator
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/structmap"
+)
+
+// MapOperator is a Go function over rows: what Map and MapErr give.
+type MapOperator struct {
+	name string
+	text string // the types, for Describe
+	bind func(in Stream) (Bound, error)
+}
+
+// Map makes one row of each row by a Go function. In and Out are structs whose fields are columns: named by the tag
+// `arkflow:"name"`, else by the json tag, else by the field. The columns of the input that In has no field for are left
+// behind. Event times and late pairs stay with their rows; the stream is no longer keyed.
+//
+// The function is called by several tasks at once and must not keep pointers to its argument; strings and byte slices of
+// it may be kept. A row that a field cannot hold (a null in a field that is no pointer) follows the error policy.
+func Map[In, Out any](fn func(In) Out) *MapOperator {
+	if fn == nil {
+		return MapErr[In, Out](nil)
+	}
+	return MapErr(func(in In) (Out, error) { return fn(in), nil })
+}
+
+// MapErr is Map with a function that may refuse a row: its error follows the error policy of the operator, by which the
+// job fails (the default), or the row is dropped and counted.
+func MapErr[In, Out any](fn func(In) (Out, error)) *MapOperator {
+	m := &MapOperator{text: fmt.Sprintf("%s to %s", reflect.TypeFor[In](), reflect.TypeFor[Out]())}
+	m.bind = func(in Stream) (Bound, error) {
+		var faults fault.List
+		if fn == nil {
+			faults.Add(&Fault{Path: "function", Problem: "the function is nil"})
+		}
+		_, err := structmap.NewReader[In](in.Schema)
+		faults.Add(err)
+		writer, err := structmap.NewWriter[Out]()
+		faults.Add(err)
+		if err := faults.Err(); err != nil {
+			return nil, err
+		}
+		out := Stream{Schema: writer.Schema(), Time: in.Time}
+		return &single{out: out, make: func(ctx *Context) (Instance, error) { return newMapTask(ctx, in, writer, fn) }}, nil
+	}
+	return m
+}
+
+// MapFromConfig gives the function of a JobSpec: {function: name}. The name is looked up where Go functions are
+// registered.
+func MapFromConfig(config map[string]any, lookup func(name string) (Operator, error)) (Operator, error) {
+	var faults fault.List
+	configFields(&faults, config, "config", "function")
+	name, ok := config["function"].(string)
+	if !ok && config["function"] != nil {
+		faults.Add(&Fault{Path: "config.function", Problem: fmt.Sprintf("want the name of a function, not %v", config["function"])})
+	}
+	if ok && lookup == nil {
+		faults.Add(&Fault{Path: "config.function", Problem: fmt.Sprintf("function %q is looked up without a registry", name), Hint: "register it"})
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	op, err := lookup(name)
+	if err != nil {
+		return nil, atPath(err, "config.function")
+	}
+	if m, ok := op.(*MapOperator); ok && m.name == "" {
+		return m.Named(name), nil
+	}
+	return op, nil
+}
+
+// Named gives the operator with the name by which a JobSpec refers to it. Change the name when what the function computes
+// changes, as in "score/v2".
+func (m *MapOperator) Named(name string) *MapOperator {
+	c := *m
+	c.name = name
+	return &c
+}
+
+// Name is what Named gave, or "".
+func (m *MapOperator) Name() string { return m.name }
+
+// Kind implements Operator.
+func (m *MapOperator) Kind() string { return "map" }
+
+// Describe implements Described.
+func (m *MapOperator) Describe() string {
+	if m.name == "" {
+		return m.text
+	}
+	return m.name + ": " + m.text
+}
+
+// Config is the inverse of MapFromConfig. A function without a name cannot be written down.
+func (m *MapOperator) Config() (map[string]any, error) {
+	if m.name == "" {
+		return nil, &Fault{Path: "function", Problem: "the function has no name", Hint: "give it one by Named and register it under that name"}
+	}
+	return map[string]any{"function": m.name}, nil
+}
+
+// Bind implements Operator.
+func (m *MapOperator) Bind(in []Stream) (Bound, error) {
+	s, err := oneInput("map", in)
+	if err != nil {
+		return nil, err
+	}
+	return m.bind(s)
+}

@@ -1,0 +1,131 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/expr"
+	"github.com/arkflow-go/arkflow/internal/fault"
+)
+
+// single is a Bound of one input and one output.
+type single struct {
+	out  Stream
+	make func(ctx *Context) (Instance, error)
+}
+
+// Outputs implements Bound.
+func (s *single) Outputs() []Stream { return []Stream{s.out} }
+
+// New implements Bound.
+func (s *single) New(ctx *Context) (Instance, error) { return s.make(ctx) }
+
+// oneInput gives the only stream that a stateless operator reads.
+func oneInput(kind string, in []Stream) (Stream, error) {
+	if len(in) != 1 {
+		return Stream{}, &Fault{Problem: fmt.Sprintf("a %s reads one input, it has %d", kind, len(in))}
+	}
+	return in[0], nil
+}
+
+func columnNames(s *arrow.Schema) []string {
+	names := make([]string, s.NumFields())
+	for i := range names {
+		names[i] = s.Field(i).Name
+	}
+	return names
+}
+
+// columnAt gives the index of a column, or a fault that names the nearest.
+func columnAt(s *arrow.Schema, name, path string) (int, error) {
+	if at := s.FieldIndices(name); len(at) > 0 {
+		return at[0], nil
+	}
+	f := fault.Unknown("column", name, columnNames(s))
+	f.Path = path
+	return -1, f
+}
+
+// withFields gives a schema of other fields with the metadata of s.
+func withFields(s *arrow.Schema, fields []arrow.Field) *arrow.Schema {
+	meta := s.Metadata()
+	return arrow.NewSchema(fields, &meta)
+}
+
+// carryKey gives the key of a stream behind an operator: to maps key columns to their names there; nil where one is gone.
+func carryKey(key []string, to map[string]string) []string {
+	out := make([]string, len(key))
+	for i, k := range key {
+		name, kept := to[k]
+		if !kept {
+			return nil
+		}
+		out[i] = name
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// rowError gives an error of an expression as one of the engine.
+func rowError(err error) error {
+	var e *expr.RowError
+	if errors.As(err, &e) {
+		return &RowError{Field: e.Expr, Problem: e.Problem}
+	}
+	return err
+}
+
+// configFields reports the fields of a spec's config that an operator does not have, and those it needs and has not.
+func configFields(faults *fault.List, config map[string]any, path string, needed ...string) {
+	keys := make([]string, 0, len(config))
+	for k := range config {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		if !slices.Contains(needed, k) {
+			f := fault.Unknown("field", k, needed)
+			f.Path, f.Problem = path+"."+k, fmt.Sprintf("unknown field %q", k)
+			faults.Add(f)
+		}
+	}
+	for _, k := range needed {
+		if config[k] == nil {
+			faults.Add(&Fault{Path: path + "." + k, Problem: "is missing"})
+		}
+	}
+}
+
+// configStrings gives a list of strings of a spec's config.
+func configStrings(faults *fault.List, v any, path string) []string {
+	list, ok := v.([]any)
+	if !ok {
+		if v != nil {
+			faults.Add(&Fault{Path: path, Problem: fmt.Sprintf("want a list of column names, not %v", v)})
+		}
+		return nil
+	}
+	out := make([]string, 0, len(list))
+	for i, e := range list {
+		s, ok := e.(string)
+		if !ok {
+			faults.Add(&Fault{Path: fmt.Sprintf("%s[%d]", path, i), Problem: fmt.Sprintf("want a column name, not %v", e)})
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func anyList(names []string) []any {
+	out := make([]any, len(names))
+	for i, n := range names {
+		out[i] = n
+	}
+	return out
+}
