@@ -97,11 +97,18 @@ type RowError struct {
 	Field   string // column or sub-expression
 	Value   string // as text, cut to a short excerpt
 	Place   string // where the row came from, such as "orders.jsonl line 17"
-	Problem string
+	Problem string // what is wrong; Err's text where it is empty
+	Err     error  // what a Go function of the user returned; nil otherwise
 }
+
+// Unwrap gives the error of the user's function.
+func (e *RowError) Unwrap() error { return e.Err }
 
 func (e *RowError) Error() string {
 	s := e.Problem
+	if s == "" && e.Err != nil {
+		s = e.Err.Error()
+	}
 	if e.Field != "" {
 		s = fmt.Sprintf("%s: %s", e.Field, s)
 	}
