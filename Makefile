@@ -1,0 +1,36 @@
+# Every target is a thin name for what .ci/run or the go command does.
+
+.PHONY: test race lint golden fuzz bench soak check
+
+# All tests.
+test:
+	go test ./...
+
+# All tests under the race detector.
+race:
+	go test -race ./...
+
+# gofmt, golangci-lint and staticcheck, built from tools/go.mod at first use.
+lint:
+	STEPS="format lint" bash .ci/run
+
+# Whole jobs against one expected output, over batch cuts, parallelism, splits, barriers and restores.
+golden:
+	go test -count 1 -run Golden ./...
+
+# Each fuzz target for FUZZTIME (default 30s).
+fuzz:
+	STEPS=fuzz FUZZTIME=$${FUZZTIME:-30s} bash .ci/run
+
+# The engine beside its bare loops, over N rows (default: that of each benchmark).
+bench:
+	go run ./bench -suite engine -n $${N:-0} -p $${P:-1}
+
+# The tests that take a figure from ARKFLOW_SOAK, with a large one, and long fuzzing.
+soak:
+	ARKFLOW_SOAK=$${ARKFLOW_SOAK:-20} go test -count 1 -timeout 2h ./...
+	STEPS=fuzz FUZZTIME=$${FUZZTIME:-5m} bash .ci/run
+
+# What a change must pass.
+check:
+	bash .ci/run
