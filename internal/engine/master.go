@@ -100,8 +100,10 @@ func (m *master) handle(ev any) {
 		if m.ending() {
 			return
 		}
-		m.target = Suspended
-		m.do(m.coord.Step(checkpoint.End{}))
+		if actions := m.coord.Step(checkpoint.End{}); len(actions) > 0 { // none: the end of all input was faster
+			m.target = Suspended
+			m.do(actions)
+		}
 	case evDrain:
 		if m.ending() {
 			return

@@ -118,15 +118,15 @@ func (t *task) readLinks() error {
 		return t.advance()
 	case shuffle.Barrier:
 		a := t.align.barrier(i, e.Epoch)
-		if a.Block {
-			t.in.block(i)
-		}
 		if a.Snapshot != 0 {
 			if err := t.barrier(a.Snapshot, e.Ends); err != nil {
 				return err
 			}
 		}
 		t.apply(a)
+		if a.Block { // after unblocking what the epoch that it subsumed had blocked
+			t.in.block(i)
+		}
 	}
 	return nil
 }
