@@ -132,7 +132,7 @@ func TestL3EachPackageSaysWhatItIsFor(t *testing.T) {
 		"no doc.go":       {map[string]string{"state/a.go": "package state\n", "state/doc.go": "package state\n"}, "does not begin"},
 		"no question":     {map[string]string{"state/doc.go": "// Package state keeps.\n//\n//\tx()\n//\n// It never ends.\npackage state\n"}, "does not begin with"},
 		"no example":      {map[string]string{"state/doc.go": "// Package state answers: what?\n//\n// It never ends.\npackage state\n"}, "shows no example"},
-		"no never":        {map[string]string{"state/doc.go": "// Package state answers: what?\n//\n//\tx()\npackage state\n"}, "never does"},
+		"no never":        {map[string]string{"state/doc.go": "// Package state answers: what is never lost?\n//\n//\tx()\n//\n// It is good.\npackage state\n"}, "never does"},
 		"a second":        {map[string]string{"state/a.go": "// Package state again.\npackage state\n"}, "belongs into doc.go alone"},
 		"a silent binary": {map[string]string{"bench/main.go": "package main\n"}, "no file of the program"},
 		"good":            {map[string]string{"state/a.go": "package state\n"}, ""},
