@@ -1,6 +1,8 @@
 package shuffle
 
 import (
+	"math/bits"
+
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/state"
 )
@@ -8,10 +10,10 @@ import (
 // Partitioner deals the rows of keyed batches to the tasks that own their key groups. Not safe for concurrent use.
 type Partitioner struct {
 	max    int
-	owner  []uint16 // task of each key group
-	rows   [][]uint32
+	owner  []uint16   // task of each key group
+	rows   [][]uint32 // by task: the result
+	memory []uint32   // of rows: room for a whole batch a task
 	counts []int
-	target []uint16
 }
 
 // NewPartitioner deals to `tasks` tasks over max key groups.
@@ -27,34 +29,48 @@ func NewPartitioner(max, tasks int) *Partitioner {
 // the next call.
 func (p *Partitioner) Split(b *column.Batch) [][]uint32 {
 	n := b.Len()
-	if cap(p.target) < n {
-		p.target = make([]uint16, n)
+	if len(p.memory) < n*len(p.rows) {
+		p.memory = make([]uint32, n*len(p.rows))
 	}
-	target, counts := p.target[:n], p.counts
-	clear(counts)
-	if b.Sel == nil {
+	for t := range p.counts {
+		p.counts[t] = t * n
+	}
+	owner, memory, counts, groups := p.owner, p.memory, p.counts, uint64(p.max)
+	switch {
+	case len(p.rows) == 2 && b.Sel == nil:
+		p.splitInTwo(b.Hash[:n])
+	case b.Sel == nil:
 		for i, h := range b.Hash[:n] {
-			t := p.owner[state.KeyGroup(h, p.max)]
-			target[i] = t
+			g, _ := bits.Mul64(h, groups) // state.KeyGroup
+			t := owner[g]
+			memory[counts[t]] = uint32(i)
 			counts[t]++
 		}
-	} else {
-		for i, r := range b.Sel {
-			t := p.owner[state.KeyGroup(b.Hash[r], p.max)]
-			target[i] = t
+	default:
+		for _, r := range b.Sel {
+			g, _ := bits.Mul64(b.Hash[r], groups)
+			t := owner[g]
+			memory[counts[t]] = r
 			counts[t]++
 		}
 	}
-	for t, c := range counts {
-		if cap(p.rows[t]) < c {
-			p.rows[t] = make([]uint32, max(c, 2*cap(p.rows[t])))
-		}
-		p.rows[t] = p.rows[t][:c]
-		counts[t] = 0
-	}
-	for i, t := range target {
-		p.rows[t][counts[t]] = uint32(b.Row(i))
-		counts[t]++
+	for t, end := range counts {
+		p.rows[t] = memory[t*n : end]
 	}
 	return p.rows
+}
+
+// splitInTwo keeps both counters in registers: every row is written for both tasks, and one of the counters moves on.
+func (p *Partitioner) splitInTwo(hash []uint64) {
+	n, owner, groups := len(hash), p.owner, uint64(p.max)
+	first, second := p.memory[:n], p.memory[n:2*n]
+	a, b := 0, 0
+	for i, h := range hash {
+		g, _ := bits.Mul64(h, groups)
+		first[a], second[b] = uint32(i), uint32(i)
+		t := int(owner[g])
+		a += 1 - t
+		b += t
+	}
+	p.counts[0], p.counts[1] = a, n+b
 }

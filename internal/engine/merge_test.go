@@ -135,4 +135,3 @@ func TestE7MovesBetweenStatesOfLife(t *testing.T) {
 	require.True(t, mayMove(Starting, Failed))
 	require.False(t, mayMove(Created, Running), "nothing runs that was not started")
 }
-

@@ -101,17 +101,16 @@ func (sp *split) maxOr(none int64) int64 {
 	return sp.max
 }
 
-// inOrder reports whether times never go back. The loop has no branch on the data.
+// inOrder reports whether times never go back.
 func inOrder(ts []int64) bool {
-	bad := 0
 	prev := ts[0]
 	for _, t := range ts {
 		if t < prev {
-			bad = 1
+			return false
 		}
 		prev = t
 	}
-	return bad == 0
+	return true
 }
 
 // minusSaturating is a − b for b >= 0, not below the least int64 + 1: the least itself means "none".
