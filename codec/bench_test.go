@@ -56,7 +56,7 @@ func BenchmarkDecode6Cols(b *testing.B) {
 		b.SetBytes(int64(len(lines)))
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := d.DecodeLines(lines, true, benchRows); err != nil {
+			if _, err := d.DecodeLines(lines, true, Limits{Rows: benchRows}); err != nil {
 				b.Fatal(err)
 			}
 			d.Finish().Release()
@@ -83,7 +83,7 @@ func BenchmarkEncode6Cols(b *testing.B) {
 	lines := orderLines(b)
 	d, err := JSON(orderSchema).NewDecoder(column.NewPool())
 	require.NoError(b, err)
-	_, err = d.DecodeLines(lines, true, benchRows)
+	_, err = d.DecodeLines(lines, true, Limits{Rows: benchRows})
 	require.NoError(b, err)
 	batch := d.Finish()
 	defer batch.Release()

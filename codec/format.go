@@ -32,10 +32,11 @@ type Format interface {
 type Decoder interface {
 	// Append decodes one record. An error is a *RecordError of Line 1 and Offset 0; the rows are then as before. The bytes are not kept.
 	Append(record []byte) error
-	// DecodeLines decodes the records that block holds, until there are maxRows rows, block holds no further whole record,
-	// or one is in error: then Progress ends behind it, the *RecordError has Line and Offset relative to block, and the
-	// next call may go on behind it. The last record needs no terminator if final is set. Blank lines are no records.
-	DecodeLines(block []byte, final bool, maxRows int) (Progress, error)
+	// DecodeLines decodes the records that block holds, until there are max.Rows rows, block holds no further whole
+	// record, or one is in error: then Progress ends behind it, the *RecordError has Line and Offset relative to block,
+	// and the next call may go on behind it. The last record needs no terminator if final is set. Blank lines are no
+	// records.
+	DecodeLines(block []byte, final bool, max Limits) (Progress, error)
 	// Len is the number of rows since the last Finish.
 	Len() int
 	// Finish gives the rows as a batch that the caller owns, and empties the decoder.
@@ -44,6 +45,17 @@ type Decoder interface {
 	Unknown() int64
 	// Discard gives the memory of unfinished rows back. The decoder may be used again.
 	Discard()
+}
+
+// Limits bound what DecodeLines takes.
+type Limits struct {
+	Rows        int // rows in the decoder, > 0
+	RecordBytes int // bytes of one record without its terminator; a longer one is in error. 0 means any
+}
+
+// TooLong is the error of a record that is longer than limit bytes and begins with head.
+func TooLong(limit int, head []byte) *RecordError {
+	return &RecordError{Problem: fmt.Sprintf("longer than %d bytes", limit), Excerpt: excerpt(head)}
 }
 
 // Progress is how much of a block DecodeLines has consumed.

@@ -85,9 +85,9 @@ func (d *jsonDecoder) Append(record []byte) error {
 }
 
 // DecodeLines is part of Decoder.
-func (d *jsonDecoder) DecodeLines(block []byte, final bool, maxRows int) (Progress, error) {
+func (d *jsonDecoder) DecodeLines(block []byte, final bool, max Limits) (Progress, error) {
 	var p Progress
-	for d.rows.n < maxRows && p.Bytes < len(block) {
+	for d.rows.n < max.Rows && p.Bytes < len(block) {
 		line := block[p.Bytes:]
 		at := p.Bytes
 		if n := bytes.IndexByte(line, '\n'); n >= 0 {
@@ -101,6 +101,11 @@ func (d *jsonDecoder) DecodeLines(block []byte, final bool, maxRows int) (Progre
 		p.Lines++
 		if len(line) == 0 || line[0] != '{' && skipSpace(line, 0) == len(line) {
 			continue
+		}
+		if max.RecordBytes > 0 && len(line) > max.RecordBytes {
+			e := TooLong(max.RecordBytes, line)
+			e.Line, e.Offset = int64(p.Lines), int64(at)
+			return p, e
 		}
 		if !d.record(line) {
 			return p, d.fault(line, int64(p.Lines), int64(at))
