@@ -11,6 +11,10 @@ import (
 	"github.com/arkflow-go/arkflow/internal/fault"
 )
 
+// Decoder is a type that takes its value from a spec by itself. DecodeSpec is called with a value as in Params.Config; its
+// error is told with the value's path.
+type Decoder interface{ DecodeSpec(x any) error }
+
 // DecodeMap fills the struct that into points to from a map, strictly. Every key must be the `json` tag of a field (an
 // unknown one is a fault that names the nearest), and every value must fit its field's type:
 //
@@ -18,7 +22,7 @@ import (
 //   - time.Duration: a Go duration such as "500ms"; in a field whose name ends in "_ms" also an integer of milliseconds;
 //   - slices, maps with string keys, structs and pointers of these; any takes whatever stands there.
 //
-// An embedded struct's fields count as the outer one's. A key that is absent or null leaves its field as it is, so defaults
+// A type may be a Decoder instead. An embedded struct's fields count as the outer one's. A key that is absent or null leaves its field as it is, so defaults
 // may be set before the call. All faults come back together, each with path + "." + key.
 func DecodeMap(path string, m map[string]any, into any) error {
 	v := reflect.ValueOf(into)
@@ -83,6 +87,14 @@ var durationType = reflect.TypeFor[time.Duration]()
 func (d *decoder) value(path, name string, x any, v reflect.Value) {
 	if x == nil {
 		return
+	}
+	if v.CanAddr() {
+		if own, ok := v.Addr().Interface().(Decoder); ok {
+			if err := own.DecodeSpec(x); err != nil {
+				d.fault(path, "%v", err)
+			}
+			return
+		}
 	}
 	if v.Type() == durationType {
 		d.duration(path, name, x, v)

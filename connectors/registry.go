@@ -2,8 +2,9 @@ package connectors
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
-	"sort"
+	"slices"
 	"sync"
 
 	"github.com/arkflow-go/arkflow/internal/fault"
@@ -116,13 +117,8 @@ func lookup[T any](r *Registry, table func() map[string]T, what, name string) (T
 	if x, ok := t[name]; ok {
 		return x, nil
 	}
-	known := make([]string, 0, len(t))
-	for k := range t {
-		known = append(known, k)
-	}
-	sort.Strings(known)
 	var none T
-	return none, notRegistered(what, name, known)
+	return none, notRegistered(what, name, slices.Sorted(maps.Keys(t)))
 }
 
 // notRegistered says that a name is unknown, the nearest names first and then all there are.
@@ -137,4 +133,11 @@ func notRegistered(what, name string, known []string) error {
 	}
 	f.Hint += fmt.Sprintf("registered are %q", known)
 	return f
+}
+
+// OperatorKinds gives the registered kinds of operators, sorted.
+func (r *Registry) OperatorKinds() []string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return slices.Sorted(maps.Keys(r.operators))
 }

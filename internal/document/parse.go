@@ -40,9 +40,14 @@ func Parse(data []byte) (*Document, error) {
 	if err != nil {
 		return nil, err
 	}
+	return FromNode(root)
+}
+
+// FromNode gives what a YAML node says, as Parse does.
+func FromNode(n *yaml.Node) (*Document, error) {
 	w := walker{doc: &Document{Lines: map[string]int{}}}
-	if root != nil {
-		w.doc.Value = w.value("", root, 0)
+	if n != nil {
+		w.doc.Value = w.value("", n, 0)
 	}
 	if err := w.faults.Err(); err != nil {
 		return nil, err

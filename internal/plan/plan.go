@@ -46,6 +46,8 @@ type Edge struct {
 	In   int
 	Ship Ship
 	Key  []string // Hash: the key columns
+	// Rehash: batches may carry the hash of another key (Batch.Hash), which an exchange upstream needed; compute it anew.
+	Rehash bool
 }
 
 // Ship says how rows travel along an edge.

@@ -14,7 +14,8 @@ import (
 // makePlan fuses operators into chains and decides how rows travel.
 func makePlan(c *check, b *binding) *plan.Plan {
 	p := &plan.Plan{Job: c.g.Job, MaxParallelism: c.g.MaxParallelism}
-	m := &chainMaker{check: c, binding: b, plan: p, chain: map[string]string{}, parted: map[string][]string{}}
+	m := &chainMaker{check: c, binding: b, plan: p, chain: map[string]string{}, parted: map[string][]string{},
+		hashed: map[string][]string{}}
 	for _, n := range c.order {
 		m.place(n)
 	}
@@ -30,6 +31,7 @@ type chainMaker struct {
 	plan   *plan.Plan
 	chain  map[string]string   // chain of each operator placed so far
 	parted map[string][]string // key by whose hash the rows of an operator's main output are spread over its subtasks
+	hashed map[string][]string // key whose hashes the batches that an operator writes may carry
 }
 
 // place gives a node its chain and its incoming edges their way of shipping.
@@ -44,7 +46,10 @@ func (m *chainMaker) place(n *graph.Node) {
 		}
 		pe := plan.Edge{From: e.From, Port: e.Port, To: e.To, In: e.In, Ship: ship}
 		if ship == plan.Hash {
-			pe.Key = slices.Clone(e.Key)
+			pe.Key, pe.Rehash = slices.Clone(e.Key), m.foreignHash(e)
+			m.hashed[n.ID] = e.Key
+		} else if m.hashed[n.ID] == nil {
+			m.hashed[n.ID] = m.hashed[e.From]
 		}
 		m.plan.Edges = append(m.plan.Edges, pe)
 		if len(in) == 1 {
@@ -66,7 +71,7 @@ func (m *chainMaker) ship(e graph.Edge, to *graph.Node, inputs int) plan.Ship {
 	from := m.nodes[e.From]
 	same := from.Parallelism == to.Parallelism
 	direct := same && len(e.Key) == 0 && !e.Partitioned ||
-		same && to.Parallelism == 1 && (len(e.Key) == 0 || inputs == 1) ||
+		same && to.Parallelism == 1 && (len(e.Key) == 0 || inputs == 1 && !m.foreignHash(e)) ||
 		same && len(e.Key) > 0 && e.Port == operator.Main && slices.Equal(e.Key, m.parted[e.From])
 	switch {
 	case direct && inputs == 1:
@@ -77,6 +82,13 @@ func (m *chainMaker) ship(e graph.Edge, to *graph.Node, inputs int) plan.Ship {
 		return plan.Hash
 	}
 	return plan.Rebalance
+}
+
+// foreignHash reports whether the rows of a keyed edge may carry the hashes of another key: stateless operators hand on what an
+// exchange before them computed.
+func (m *chainMaker) foreignHash(e graph.Edge) bool {
+	h := m.hashed[e.From]
+	return len(h) > 0 && !slices.Equal(h, e.Key)
 }
 
 // keptKey is the key by whose hash the rows of a node's main output are still spread. An operator vouches for the key of

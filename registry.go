@@ -1,0 +1,65 @@
+package arkflow
+
+import (
+	"github.com/arkflow-go/arkflow/connectors"
+	"github.com/arkflow-go/arkflow/connectors/drop"
+	"github.com/arkflow-go/arkflow/connectors/file"
+	"github.com/arkflow-go/arkflow/connectors/stdout"
+	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/window"
+)
+
+// Registry maps the kinds and function names of JobSpecs to Go: see package connectors.
+type Registry = connectors.Registry
+
+// NewRegistry gives a registry with what is built in: the sources memory, generate and file; the sinks memory, file, stdout and
+// drop; the operators filter, select, rename, drop, map and window. Connectors with dependencies of their own are added by their
+// Register functions, Go functions by RegisterFunction. Each call gives a registry of its own.
+func NewRegistry() *Registry {
+	r := &Registry{}
+	for kind, make := range builtinSources() {
+		_ = r.RegisterSource(kind, make)
+	}
+	for kind, make := range builtinSinks() {
+		_ = r.RegisterSink(kind, make)
+	}
+	for kind, make := range builtinOperators() {
+		_ = r.RegisterOperator(kind, make) // our kinds are well formed and there once: TestNewRegistry_holdsTheBuiltIns
+	}
+	return r
+}
+
+func builtinSources() map[string]connectors.NewSource {
+	return map[string]connectors.NewSource{
+		"file": file.SourceFromParams,
+	}
+}
+
+func builtinSinks() map[string]connectors.NewSink {
+	return map[string]connectors.NewSink{
+		"file":   file.SinkFromParams,
+		"stdout": stdout.FromParams,
+		"drop":   drop.FromParams,
+	}
+}
+
+func builtinOperators() map[string]connectors.NewOperator {
+	config := func(make func(map[string]any) (operator.Operator, error)) connectors.NewOperator {
+		return func(p connectors.Params) (operator.Operator, error) { return make(p.Config) }
+	}
+	return map[string]connectors.NewOperator{
+		"filter": config(operator.FilterFromConfig),
+		"select": config(operator.SelectFromConfig),
+		"rename": config(operator.RenameFromConfig),
+		"drop":   config(operator.DropFromConfig),
+		"map": func(p connectors.Params) (operator.Operator, error) {
+			return operator.MapFromConfig(p.Config, p.Function)
+		},
+		// The key is that of the edges into the window.
+		"window": func(p connectors.Params) (operator.Operator, error) {
+			c := cloneMap(p.Config)
+			delete(c, "key")
+			return window.FromConfig(c)
+		},
+	}
+}
