@@ -1,0 +1,158 @@
+package generate
+
+import (
+	"io"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// reader makes the rows of one split.
+type reader struct {
+	ctx   *operator.Context
+	maker maker
+	pace  pace
+	wake  *waker
+	first int64 // number of the split's first row
+	step  int64 // from one row of the split to the next
+	made  int64 // rows made since the beginning
+	left  int64
+}
+
+// Poll implements operator.Reader.
+func (r *reader) Poll() (*column.Batch, error) {
+	for r.left > 0 {
+		n, wait := r.pace.due(r.ctx.Clock.Now())
+		if n == 0 {
+			r.wake.after(wait)
+			return nil, nil
+		}
+		n = int(min(int64(n), r.left))
+		b, err := r.maker.make(r.first+r.made*r.step, r.step, n)
+		if err != nil {
+			return nil, err
+		}
+		r.made += int64(n)
+		r.left -= int64(n)
+		r.pace.took(n)
+		if b != nil {
+			return b, nil
+		}
+	}
+	return nil, io.EOF
+}
+
+// Ready implements operator.Reader.
+func (r *reader) Ready() <-chan struct{} { return r.wake.ready }
+
+// Position implements operator.Reader.
+func (r *reader) Position() ([]byte, error) { return strconv.AppendInt(nil, r.made, 10), nil }
+
+// Close implements operator.Reader.
+func (r *reader) Close() error {
+	r.wake.close()
+	r.maker.close()
+	return nil
+}
+
+// pace says when rows are due. It is driven by the times that it is given.
+type pace struct {
+	batch    int
+	interval time.Duration
+	rate     float64 // rows a second of this split
+
+	start time.Time
+	next  time.Time // interval: when the next batch is due
+	owed  int       // interval: rows of the last interval that have not been taken
+	taken int64     // rows taken since start
+}
+
+func newPace(s Source, now time.Time) pace {
+	return pace{batch: s.BatchSize, interval: s.Interval, rate: s.Rate / float64(s.NumSplits), start: now, next: now}
+}
+
+// shortestWait keeps a high rate from waking up for every row.
+const shortestWait = time.Millisecond
+
+// due gives the number of rows to make now, or how long to wait until there is one.
+func (p *pace) due(now time.Time) (n int, wait time.Duration) {
+	most := min(p.batch, MaxBatchRows)
+	switch {
+	case p.interval > 0:
+		if p.owed == 0 {
+			if now.Before(p.next) {
+				return 0, p.next.Sub(now)
+			}
+			p.owed = p.batch
+			if p.next = p.next.Add(p.interval); p.next.Before(now) {
+				p.next = now.Add(p.interval)
+			}
+		}
+		return min(p.owed, most), 0
+	case p.rate > 0:
+		elapsed := now.Sub(p.start).Seconds()
+		if n := min(elapsed*p.rate+1-float64(p.taken), float64(most)); n >= 1 {
+			return int(n), 0
+		}
+		seconds := float64(p.taken)/p.rate - elapsed
+		if seconds > (24 * time.Hour).Seconds() {
+			return 0, 24 * time.Hour
+		}
+		wait = time.Duration(seconds*float64(time.Second)) + 1
+		if p.rate > 1/shortestWait.Seconds() {
+			wait = max(wait, shortestWait)
+		}
+		return 0, wait
+	}
+	return most, 0
+}
+
+// took says that rows were made.
+func (p *pace) took(n int) {
+	p.taken += int64(n)
+	p.owed = max(0, p.owed-n)
+}
+
+// waker turns a timer of the clock into the channel of Ready. At most one goroutine waits; close ends it.
+type waker struct {
+	clock   operator.Clock
+	ready   chan struct{}
+	waiting atomic.Bool
+	done    chan struct{}
+	end     sync.Once
+	running sync.WaitGroup
+}
+
+func newWaker(ctx *operator.Context) *waker {
+	return &waker{clock: ctx.Clock, ready: make(chan struct{}, 1), done: make(chan struct{})}
+}
+
+// after gives ready a value after d, unless that is under way.
+func (w *waker) after(d time.Duration) {
+	if w.waiting.Swap(true) {
+		return
+	}
+	timer := w.clock.NewTimer(d)
+	w.running.Go(func() {
+		select {
+		case <-timer.C():
+		case <-w.done:
+			timer.Stop()
+			return
+		}
+		w.waiting.Store(false)
+		select {
+		case w.ready <- struct{}{}:
+		default:
+		}
+	})
+}
+
+func (w *waker) close() {
+	w.end.Do(func() { close(w.done) })
+	w.running.Wait()
+}

@@ -1,0 +1,88 @@
+package memory
+
+import (
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+)
+
+// Rows gives each row as a map from column to value: nil, bool, int64, uint64, float64, string, []byte, time.Time
+// (timestamps and dates, in UTC), time.Duration (durations and times of day), and a decimal as its text.
+func (s *Sink) Rows() []map[string]any {
+	var out []map[string]any
+	for _, rec := range s.Records() {
+		at := len(out)
+		for range rec.NumRows() {
+			out = append(out, make(map[string]any, rec.NumCols()))
+		}
+		for k, col := range rec.Columns() {
+			name := rec.ColumnName(k)
+			for i := range col.Len() {
+				out[at+i][name] = valueOf(col, i)
+			}
+		}
+	}
+	return out
+}
+
+func valueOf(a arrow.Array, i int) any {
+	if a.IsNull(i) {
+		return nil
+	}
+	switch x := a.(type) {
+	case *array.Dictionary:
+		return valueOf(x.Dictionary(), x.GetValueIndex(i))
+	case *array.Boolean:
+		return x.Value(i)
+	case *array.Int8:
+		return int64(x.Value(i))
+	case *array.Int16:
+		return int64(x.Value(i))
+	case *array.Int32:
+		return int64(x.Value(i))
+	case *array.Int64:
+		return x.Value(i)
+	case *array.Uint8:
+		return uint64(x.Value(i))
+	case *array.Uint16:
+		return uint64(x.Value(i))
+	case *array.Uint32:
+		return uint64(x.Value(i))
+	case *array.Uint64:
+		return x.Value(i)
+	case *array.Float32:
+		return float64(x.Value(i))
+	case *array.Float64:
+		return x.Value(i)
+	case *array.Timestamp:
+		return x.Value(i).ToTime(x.DataType().(*arrow.TimestampType).Unit)
+	case *array.Date32:
+		return time.Unix(int64(x.Value(i))*86400, 0).UTC()
+	case *array.Date64:
+		return time.UnixMilli(int64(x.Value(i))).UTC()
+	case *array.Duration:
+		return time.Duration(x.Value(i)) * x.DataType().(*arrow.DurationType).Unit.Multiplier()
+	case *array.Time32:
+		return time.Duration(x.Value(i)) * x.DataType().(*arrow.Time32Type).Unit.Multiplier()
+	case *array.Time64:
+		return time.Duration(x.Value(i)) * x.DataType().(*arrow.Time64Type).Unit.Multiplier()
+	case array.BinaryLike:
+		if t := x.DataType().ID(); t == arrow.BINARY || t == arrow.LARGE_BINARY || t == arrow.BINARY_VIEW {
+			return append([]byte{}, bytesOf(a, i)...)
+		}
+	}
+	return a.ValueStr(i)
+}
+
+func bytesOf(a arrow.Array, i int) []byte {
+	switch x := a.(type) {
+	case *array.Binary:
+		return x.Value(i)
+	case *array.LargeBinary:
+		return x.Value(i)
+	case *array.BinaryView:
+		return x.Value(i)
+	}
+	return nil
+}
