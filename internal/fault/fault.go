@@ -124,7 +124,7 @@ func Nearest(name string, known []string) []string {
 	var near []scored
 	for _, k := range known {
 		d := distance(strings.ToLower(name), strings.ToLower(k))
-		if d <= max(1, len(name)/3) || len(name) > 2 && strings.Contains(strings.ToLower(k), strings.ToLower(name)) {
+		if d <= max(1, len(name)/3) && d < len(name) || len(name) > 2 && strings.Contains(strings.ToLower(k), strings.ToLower(name)) {
 			near = append(near, scored{k, d})
 		}
 	}

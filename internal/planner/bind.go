@@ -233,7 +233,7 @@ func (c *check) bindOperator(b *binding, n *graph.Node, in []operator.Stream) {
 	}
 	for port, s := range out {
 		f := outputFault(port, s)
-		if f == nil && !slices.ContainsFunc(c.out[n.ID], func(e graph.Edge) bool { return e.Port == port }) {
+		if f == nil && !slices.Contains(c.unread, n.ID) && !slices.ContainsFunc(c.out[n.ID], func(e graph.Edge) bool { return e.Port == port }) {
 			f = unread(port)
 		}
 		if f != nil {

@@ -89,6 +89,7 @@ type check struct {
 	out    map[string][]graph.Edge
 	broken map[string]bool // have a fault, or depend on one that has: not reported further
 	order  []*graph.Node   // topological, without broken nodes; set by structure
+	unread []string        // nodes of which it was told that nobody reads them
 	faults fault.List
 }
 

@@ -29,6 +29,7 @@ func (c *check) structure() {
 	c.sort()
 	for _, n := range c.g.Nodes {
 		if c.nodes[n.ID] == n && !c.broken[n.ID] && n.Sink == nil && len(c.out[n.ID]) == 0 {
+			c.unread = append(c.unread, n.ID)
 			c.faults.Add(&fault.Fault{Operator: n.ID, At: n.At, Problem: "nobody reads its rows",
 				Hint: "end the stream in a Sink (connectors/drop throws rows away), or remove it"})
 		}
