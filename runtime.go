@@ -136,6 +136,9 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 	}
 	if h := sc.harness; h != nil {
 		cfg.Hooks, cfg.Store, cfg.Restore, cfg.LinkBatches = h.Hooks, h.Store, h.Restore, h.LinkBatches
+		if h.CheckpointEvery != 0 {
+			cfg.CheckpointEvery = h.CheckpointEvery
+		}
 	}
 	for _, w := range c.Plan.Warnings {
 		rt.Logger.Warn(w, "job", c.Plan.Job)

@@ -79,6 +79,7 @@ func (m *master) wait() {
 		m.x.activity.pause()
 	case <-limit:
 		m.x.activity.resume()
+		m.limit.Stop()
 		m.x.log.Warn("epoch timed out", "job", m.x.cfg.Plan.Job, "epoch", m.limitOf, "missing", fmt.Sprint(m.coord.Missing()))
 		m.do(m.coord.Step(checkpoint.Timeout{Epoch: m.limitOf}))
 		m.x.activity.pause()
@@ -117,7 +118,9 @@ func (m *master) handle(ev any) {
 	case evCommitted:
 		m.committed(e)
 	case evExited:
-		m.running--
+		if m.running--; m.running == 0 {
+			m.x.activity.resume() // the master closes everything now: the execution never rests again
+		}
 		if e.err != nil {
 			m.fail(e.err)
 		} else if !m.exiting {
@@ -144,6 +147,9 @@ func (m *master) do(actions []any) {
 			}
 			m.toSources(command{kind: cmdBarrier, epoch: a.Epoch, ends: a.Ends})
 		case checkpoint.Abort:
+			if m.limit != nil {
+				m.limit.Stop()
+			}
 			err := fmt.Errorf("epoch %d aborted: %s", a.Epoch, a.Reason)
 			for _, t := range m.x.tasks {
 				t.in.command(command{kind: cmdAbort, epoch: a.Epoch})
@@ -154,6 +160,7 @@ func (m *master) do(actions []any) {
 				m.fail(fmt.Errorf("stop: %w", err))
 			}
 		case checkpoint.Seal:
+			m.limit.Stop()
 			m.seal(a)
 		case checkpoint.Reject:
 			m.x.log.Warn("answer to a barrier rejected", "job", m.x.cfg.Plan.Job, "task", a.Task.String(), "epoch", a.Epoch, "reason", a.Reason)
