@@ -1,18 +1,228 @@
 package expr
 
 import (
-	"errors"
+	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/fault"
 )
 
-// Bind checks the expression against a schema. The error holds every fault found, each a *fault.Fault.
+// Bind checks the expression against a schema: names, types, constants. The error holds every fault found, each a
+// *fault.Fault that names the sub-expression.
 func (e Expr) Bind(s *arrow.Schema) (*Program, error) {
-	return nil, errors.New("binding is being written")
+	bd := &binder{schema: s, unknown: map[string]bool{}}
+	for _, f := range s.Fields() {
+		bd.names = append(bd.names, f.Name)
+	}
+	root, ok := bd.bind(e.node())
+	if ok && root.untyped() {
+		bd.faultf(root.node, "give the null a type with expr.Null", "null has no type here")
+	}
+	if err := bd.faults.Err(); err != nil {
+		if bd.faults.Len() == 1 {
+			return nil, bd.first
+		}
+		return nil, err
+	}
+	p := &Program{expr: e, schema: s, root: root.use(), typ: root.typ, nullable: root.nullable, column: -1, constant: root.lit, ratios: bd.ratios}
+	if c, ok := root.step.(*columnStep); ok {
+		p.column = c.index
+	}
+	return p, nil
 }
 
-type failure struct{ node *node }
+// binder turns a tree into typed steps and gathers faults.
+type binder struct {
+	schema  *arrow.Schema
+	names   []string
+	unknown map[string]bool // columns that a fault has named already
+	faults  fault.List
+	first   error
+	ratios  int
+}
 
-func (f *failure) text(a, b [2]uint64) string { return "" }
+// bound is a sub-expression with its type.
+type bound struct {
+	node     *node
+	step     step // nil for a constant that nobody has used yet
+	typ      arrow.DataType
+	kind     column.Kind
+	nullable bool
+	fails    bool     // rows can be in error
+	lit      *literal // of a constant
+}
 
-func (ev *Evaluator) selectRows(s step, b block, kept *[blockRows]uint32) int { return 0 }
+func (x *bound) class() class  { return classOf(x.typ) }
+func (x *bound) untyped() bool { return x.lit != nil && x.lit.untyped() }
+
+// use gives the step, making that of a constant.
+func (x *bound) use() step {
+	if x.step == nil {
+		x.step = newConst(*x.lit)
+	}
+	return x.step
+}
+
+func (bd *binder) add(f error) {
+	if bd.first == nil {
+		bd.first = f
+	}
+	bd.faults.Add(f)
+}
+
+// faultf records a fault of a sub-expression.
+func (bd *binder) faultf(n *node, hint, format string, args ...any) {
+	bd.add(&fault.Fault{Problem: "expression " + n.String() + ": " + fmt.Sprintf(format, args...), Hint: hint})
+}
+
+func (bd *binder) constant(n *node, l literal) bound {
+	return bound{node: n, typ: l.typ, kind: column.KindOf(l.typ), nullable: l.null(), lit: &l}
+}
+
+// bind gives the typed form of a sub-expression; false where a fault was recorded.
+func (bd *binder) bind(n *node) (bound, bool) {
+	if n.fault != nil {
+		bd.add(&fault.Fault{Problem: "expression: " + n.fault.Error()})
+		return bound{}, false
+	}
+	switch n.op {
+	case opColumn:
+		return bd.column(n)
+	case opLiteral:
+		if !n.lit.untyped() && column.KindOf(n.lit.typ) == column.Invalid {
+			bd.faultf(n, "", "type %s is not supported", n.lit.typ)
+			return bound{}, false
+		}
+		l := n.lit
+		l.typ = plainType(l.typ)
+		return bd.constant(n, l), true
+	case opNeg:
+		return bd.negate(n)
+	case opNot:
+		return bd.not(n)
+	case opIsNull, opIsNotNull:
+		return bd.nullTest(n)
+	case opIn:
+		return bd.in(n)
+	}
+	l, okL := bd.bind(n.args[0])
+	r, okR := bd.bind(n.args[1])
+	if !okL || !okR {
+		return bound{}, false
+	}
+	switch n.op {
+	case opAnd, opOr:
+		return bd.logic(n, l, r)
+	case opAdd, opSub, opMul, opDiv, opMod:
+		return bd.arith(n, l, r)
+	}
+	return bd.compare(n, l, r)
+}
+
+func (bd *binder) column(n *node) (bound, bool) {
+	at := bd.schema.FieldIndices(n.name)
+	if len(at) == 0 {
+		if !bd.unknown[n.name] {
+			bd.unknown[n.name] = true
+			bd.add(fault.Unknown("column", n.name, bd.names))
+		}
+		return bound{}, false
+	}
+	f := bd.schema.Field(at[0])
+	kind := column.KindOf(f.Type)
+	switch {
+	case kind == column.Invalid:
+		bd.faultf(n, "", "type %s of column %q is not supported", f.Type, n.name)
+		return bound{}, false
+	case !n.class.holds(f.Type):
+		bd.faultf(n, "make the field's type and the column's agree", "column %q is %s, but the field that selects it is a %s", n.name, f.Type, fieldTypeNames[n.class])
+		return bound{}, false
+	}
+	return bound{node: n, step: &columnStep{index: at[0], kind: kind}, typ: f.Type, kind: kind, nullable: f.Nullable}, true
+}
+
+// finish gives the typed form of an operator over args; over constants alone it is computed at once, unless that fails: then
+// each row will.
+func (bd *binder) finish(n *node, s step, t arrow.DataType, fails bool, args ...bound) (bound, bool) {
+	x := bound{node: n, step: s, typ: t, kind: column.KindOf(t), fails: fails}
+	constant := true
+	for _, a := range args {
+		x.nullable = x.nullable || a.nullable
+		x.fails = x.fails || a.fails
+		constant = constant && a.lit != nil
+	}
+	if constant {
+		if l, ok := bd.compute(s, t); ok {
+			return bd.constant(n, l), true
+		}
+	}
+	return x, true
+}
+
+// truth is finish for a condition that cannot fail itself.
+func (bd *binder) truth(n *node, s step, args ...bound) (bound, bool) {
+	return bd.finish(n, s, arrow.FixedWidthTypes.Boolean, false, args...)
+}
+
+// compute evaluates a step over constants for one row.
+func (bd *binder) compute(s step, t arrow.DataType) (literal, bool) {
+	var errs Errors
+	ev := &Evaluator{errs: &errs, avoid: make([]uint8, bd.ratios)}
+	v := s.eval(ev, block{n: 1}, nil)
+	switch {
+	case len(errs.list) > 0:
+		return literal{}, false
+	case v.idle(0):
+		return literal{typ: t}, true
+	case t.ID() == arrow.BOOL:
+		return literal{t, v.data[0] == 1}, true
+	}
+	var w int128
+	copy(column.BytesOf(w[:]), v.data)
+	return literalFrom(t, w), true
+}
+
+func (bd *binder) not(n *node) (bound, bool) {
+	x, ok := bd.bind(n.args[0])
+	if !ok {
+		return bound{}, false
+	}
+	if x, ok = bd.condition(n, x); !ok {
+		return bound{}, false
+	}
+	return bd.truth(n, &notStep{child: x.use()}, x)
+}
+
+// condition checks that an operand of a logical operator is a condition.
+func (bd *binder) condition(n *node, x bound) (bound, bool) {
+	if x.untyped() {
+		return bd.constant(x.node, literal{typ: arrow.FixedWidthTypes.Boolean}), true
+	}
+	if x.kind != column.Bool {
+		bd.faultf(n, "compare it with something", "%s needs conditions, and %s has type %s", symbols[n.op], x.node, x.typ)
+		return bound{}, false
+	}
+	return x, true
+}
+
+func (bd *binder) logic(n *node, l, r bound) (bound, bool) {
+	l, okL := bd.condition(n, l)
+	r, okR := bd.condition(n, r)
+	if !okL || !okR {
+		return bound{}, false
+	}
+	return bd.truth(n, &logicStep{a: l.use(), b: r.use(), or: n.op == opOr, bFails: r.fails}, l, r)
+}
+
+func (bd *binder) nullTest(n *node) (bound, bool) {
+	x, ok := bd.bind(n.args[0])
+	if !ok {
+		return bound{}, false
+	}
+	if x.lit != nil {
+		return bd.constant(n, literal{arrow.FixedWidthTypes.Boolean, x.lit.null() == (n.op == opIsNull)}), true
+	}
+	x.nullable = false
+	return bd.truth(n, &nullStep{child: x.use(), negate: n.op == opIsNotNull}, x)
+}

@@ -10,9 +10,9 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 )
 
-// literal is a constant. Its value is, by the class of its type: nil (null), bool, int64 (signed integers, durations in ns), uint64,
-// float64 (exact for float32 too), string (strings and binaries), time.Time (instants), *big.Int (decimals: the unscaled value;
-// never changed).
+// literal is a constant. Its value is, by the class of its type: nil (null), bool, int64 (signed integers; instants, times of day
+// and durations in units of the type), uint64, float64 (exact for float32 too), string (strings and binaries), *big.Int
+// (decimals: the unscaled value; never changed).
 type literal struct {
 	typ   arrow.DataType // arrow.Null: null of any type
 	value any
@@ -29,7 +29,7 @@ func literalOf(v any) (literal, error) {
 	case nil:
 		return literal{typ: arrow.Null}, nil
 	case time.Time:
-		return literal{instantType(x), x.UTC().Round(0)}, nil
+		return instantOf(x), nil
 	case time.Duration:
 		return literal{typeDuration, int64(x)}, nil
 	case []byte:
@@ -74,12 +74,16 @@ func literalOf(v any) (literal, error) {
 	return literal{typ: arrow.Null}, fmt.Errorf("a Go value of type %T has no column type: give a scalar, string, []byte, time.Time or time.Duration", v)
 }
 
-// instantType is the finest timestamp type that holds t: ns between the years 1678 and 2261, else µs.
-func instantType(t time.Time) arrow.DataType {
-	if y := t.UTC().Year(); y > 1677 && y < 2262 {
-		return typeTimestamp
+// instantOf gives a time as a timestamp of the finest unit that reaches it: ns between the years 1678 and 2261, µs up to the
+// year 294246, then s. Finer parts are cut off.
+func instantOf(t time.Time) literal {
+	switch y := t.UTC().Year(); {
+	case y > 1677 && y < 2262:
+		return literal{typeTimestamp, t.UnixNano()}
+	case y > -290300 && y < 294247:
+		return literal{&arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}, t.UnixMicro()}
 	}
-	return &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
+	return literal{&arrow.TimestampType{Unit: arrow.Second, TimeZone: "UTC"}, t.Unix()}
 }
 
 // null reports whether the constant is null.
@@ -88,18 +92,13 @@ func (l literal) null() bool { return l.value == nil }
 // untyped reports whether the constant is null of any type.
 func (l literal) untyped() bool { return l.typ.ID() == arrow.NULL }
 
-// nanosOf gives an instant as nanoseconds since the epoch, however far away.
-func nanosOf(t time.Time) *big.Int {
-	n := new(big.Int).Mul(big.NewInt(t.Unix()), big.NewInt(int64(time.Second)))
-	return n.Add(n, big.NewInt(int64(t.Nanosecond())))
-}
-
-// number gives a numeric, temporal or decimal constant as an exact number in the base of its class: instants and durations in ns.
+// number gives a numeric or temporal constant as an exact number, that of temporal types in ns.
 // ok is false for NaN and infinities and for what is no number.
 func (l literal) number() (r *big.Rat, ok bool) {
 	switch v := l.value.(type) {
 	case int64:
-		return new(big.Rat).SetInt64(v), true
+		r := new(big.Rat).SetInt64(v)
+		return r.Mul(r, new(big.Rat).SetInt64(unitOf(l.typ))), true
 	case uint64:
 		return new(big.Rat).SetInt(new(big.Int).SetUint64(v)), true
 	case float64:
@@ -107,10 +106,9 @@ func (l literal) number() (r *big.Rat, ok bool) {
 			return nil, false
 		}
 		return new(big.Rat).SetFloat64(v), true
-	case time.Time:
-		return new(big.Rat).SetInt(nanosOf(v)), true
 	case *big.Int:
-		return new(big.Rat).SetFrac(v, pow10Big(int(l.typ.(*arrow.Decimal128Type).Scale))), true
+		r := new(big.Rat).SetInt(v)
+		return r.Mul(r, scaleStep(plainType(l.typ).(*arrow.Decimal128Type).Scale)), true
 	}
 	return nil, false
 }

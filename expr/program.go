@@ -16,6 +16,7 @@ type Program struct {
 	nullable bool
 	column   int      // of a bare column reference, else -1
 	constant *literal // of a constant, else nil
+	ratios   int      // number of ratio steps
 }
 
 // Type is the type of the values. A bare column keeps its own, dictionaries included.
@@ -31,7 +32,7 @@ func (p *Program) Expr() Expr { return p.expr }
 func (p *Program) Column() int { return p.column }
 
 // New makes the evaluator of one task.
-func (p *Program) New() *Evaluator { return &Evaluator{p: p} }
+func (p *Program) New() *Evaluator { return &Evaluator{p: p, avoid: make([]uint8, p.ratios)} }
 
 // Evaluator evaluates a program for one task. It keeps scratch memory between calls, some 10 KiB for each level of the
 // expression. Not safe for concurrent use.
@@ -40,8 +41,9 @@ type Evaluator struct {
 	batch *column.Batch
 	errs  *Errors
 	scratch
-	ids  [blockRows]uint32
-	kept [blockRows]uint32
+	ids   [blockRows]uint32
+	kept  [blockRows]uint32
+	avoid []uint8 // by ratio step: blocks for which it takes the exact way
 }
 
 // Program is what the evaluator was made for.

@@ -137,10 +137,7 @@ func (l literal) String() string {
 	case bool:
 		return strconv.FormatBool(v)
 	case int64:
-		if classOf(l.typ) == classDuration {
-			return "interval '" + time.Duration(v).String() + "'"
-		}
-		return strconv.FormatInt(v, 10)
+		return integerText(v, l.typ)
 	case uint64:
 		return strconv.FormatUint(v, 10)
 	case float64:
@@ -150,12 +147,44 @@ func (l literal) String() string {
 			return "x'" + hex.EncodeToString([]byte(v)) + "'"
 		}
 		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
-	case time.Time:
-		return "timestamp '" + v.UTC().Format(time.RFC3339Nano) + "'"
 	case *big.Int:
 		return decimalText(decimal128.FromBigInt(v), l.typ.(*arrow.Decimal128Type).Scale)
 	}
 	return fmt.Sprint(l.value)
+}
+
+// integerText gives a whole number, an instant as a time of UTC, a duration as Go writes it.
+func integerText(v int64, t arrow.DataType) string {
+	unit := unitOf(t)
+	perSecond := max(int64(time.Second)/unit, 1)
+	switch classOf(t) {
+	case classInstant:
+		sec, part := floorDiv(v, perSecond), v-floorDiv(v, perSecond)*perSecond
+		if unit > int64(time.Second) {
+			if overflows(opMul, v, unit/int64(time.Second)) {
+				break
+			}
+			sec, part = v*(unit/int64(time.Second)), 0
+		}
+		if at := time.Unix(sec, part*unit).UTC(); at.Year() >= -9999 && at.Year() <= 9999 && sec > -1e12 && sec < 1e12 {
+			return "timestamp '" + at.Format(time.RFC3339Nano) + "'"
+		}
+		return "timestamp '" + strconv.FormatInt(v, 10) + " " + unitFor(unit).String() + "'"
+	case classDuration, classTimeOfDay:
+		if !overflows(opMul, v, unit) {
+			return "interval '" + time.Duration(v*unit).String() + "'"
+		}
+		return "interval '" + strconv.FormatInt(v, 10) + " " + unitFor(unit).String() + "'"
+	}
+	return strconv.FormatInt(v, 10)
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
 }
 
 func floatText(v float64, t arrow.DataType) string {
@@ -166,7 +195,7 @@ func floatText(v float64, t arrow.DataType) string {
 	if t.ID() == arrow.FLOAT32 {
 		bits = 32
 	}
-	s := strconv.FormatFloat(v, 'g', -1, bits)
+	s := formatFloat(v, bits)
 	if !strings.ContainsAny(s, ".e") {
 		s += ".0"
 	}
@@ -174,3 +203,6 @@ func floatText(v float64, t arrow.DataType) string {
 }
 
 func decimalText(v decimal128.Num, scale int32) string { return v.ToString(scale) }
+
+// formatFloat gives the shortest text that is read back as v.
+func formatFloat(v float64, bits int) string { return strconv.FormatFloat(v, 'g', -1, bits) }

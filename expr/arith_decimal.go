@@ -1,0 +1,206 @@
+package expr
+
+import (
+	"math/big"
+	"math/bits"
+	"strconv"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+)
+
+// int128 is the unscaled value of a decimal as it lies in a column: two's complement, low word first.
+type int128 = [2]uint64
+
+// uint256 is a magnitude, low word first.
+type uint256 [4]uint64
+
+// maxDigits is the greatest precision of a decimal.
+const maxDigits = 38
+
+// pow10 holds 10^0 … 10^38.
+var pow10 = func() (p [maxDigits + 1]int128) {
+	p[0] = int128{1, 0}
+	for i := 1; i < len(p); i++ {
+		hi, lo := bits.Mul64(p[i-1][0], 10)
+		p[i] = int128{lo, p[i-1][1]*10 + hi}
+	}
+	return p
+}()
+
+func negative(v int128) bool { return int64(v[1]) < 0 }
+
+func negated(v int128) int128 {
+	lo, borrow := bits.Sub64(0, v[0], 0)
+	hi, _ := bits.Sub64(0, v[1], borrow)
+	return int128{lo, hi}
+}
+
+func magnitude(v int128) int128 {
+	if negative(v) {
+		return negated(v)
+	}
+	return v
+}
+
+// mulMagnitudes multiplies two unsigned 128-bit numbers.
+func mulMagnitudes(a, b int128) (r uint256) {
+	h00, l00 := bits.Mul64(a[0], b[0])
+	h01, l01 := bits.Mul64(a[0], b[1])
+	h10, l10 := bits.Mul64(a[1], b[0])
+	h11, l11 := bits.Mul64(a[1], b[1])
+	var c1, c2 uint64
+	r[0] = l00
+	r[1], c1 = bits.Add64(h00, l01, 0)
+	r[1], c2 = bits.Add64(r[1], l10, 0)
+	r[2], c1 = bits.Add64(h01, h10, c1)
+	r[3] = h11 + c1
+	r[2], c1 = bits.Add64(r[2], l11, c2)
+	r[3] += c1
+	return r
+}
+
+func (a *uint256) cmp(b *uint256) int {
+	for i := 3; i >= 0; i-- {
+		if a[i] != b[i] {
+			if a[i] < b[i] {
+				return -1
+			}
+			return 1
+		}
+	}
+	return 0
+}
+
+// product gives a·b if its magnitude is below 10^digits.
+func product(a, b int128, digits int32) (int128, bool) {
+	m := mulMagnitudes(magnitude(a), magnitude(b))
+	limit := uint256{pow10[digits][0], pow10[digits][1]}
+	if m.cmp(&limit) >= 0 {
+		return int128{}, false
+	}
+	r := int128{m[0], m[1]}
+	if negative(a) != negative(b) {
+		r = negated(r)
+	}
+	return r, true
+}
+
+// sum gives a+b if its magnitude is below 10^digits; those of a and b are below 10^38.
+func sum(a, b int128, digits int32) (int128, bool) {
+	lo, carry := bits.Add64(a[0], b[0], 0)
+	hi, _ := bits.Add64(a[1], b[1], carry)
+	r := int128{lo, hi}
+	if negative(a) == negative(b) && negative(r) != negative(a) {
+		return r, false
+	}
+	return r, below(r, digits)
+}
+
+// below tells whether |v| < 10^digits.
+func below(v int128, digits int32) bool {
+	m, p := magnitude(v), &pow10[digits]
+	return m[1] < p[1] || m[1] == p[1] && m[0] < p[0]
+}
+
+// cmpDecimals compares a·10^up with b·10^down.
+func cmpDecimals(a, b int128, up, down int32) int {
+	na, nb := negative(a), negative(b)
+	if na != nb {
+		if na {
+			return -1
+		}
+		return 1
+	}
+	ma, mb := magnitude(a), magnitude(b)
+	wa, wb := uint256{ma[0], ma[1]}, uint256{mb[0], mb[1]}
+	if up > 0 {
+		wa = mulMagnitudes(ma, pow10[up])
+	}
+	if down > 0 {
+		wb = mulMagnitudes(mb, pow10[down])
+	}
+	c := wa.cmp(&wb)
+	if na {
+		return -c
+	}
+	return c
+}
+
+// decimalPair computes a op b. Its operands are brought to the scale of the result by 10^up and 10^down first (add, sub).
+func decimalPair(op operator, a, b int128, up, down, digits int32) (int128, bool) {
+	if op == opMul {
+		return product(a, b, digits)
+	}
+	ok := true
+	if up > 0 {
+		a, ok = product(a, pow10[up], maxDigits)
+	}
+	if down > 0 && ok {
+		b, ok = product(b, pow10[down], maxDigits)
+	}
+	if !ok {
+		return int128{}, false
+	}
+	if op == opSub {
+		b = negated(b)
+	}
+	return sum(a, b, digits)
+}
+
+// decimalFloat gives the float64 nearest to v·10^-scale.
+func decimalFloat(v int128, scale int32) float64 {
+	m := magnitude(v)
+	if m[1] == 0 && m[0] < 1<<53 && scale >= 0 && scale <= 22 {
+		f := float64(m[0]) / floatPow10[scale] // both exact, so the quotient is rounded once
+		if negative(v) {
+			return -f
+		}
+		return f
+	}
+	var text [64]byte
+	b := text[:0]
+	if negative(v) {
+		b = append(b, '-')
+	}
+	// Two divisions by 10^19 cut 128 bits into groups of 19 digits.
+	const group = 1e19
+	q1, r1 := bits.Div64(m[1]%group, m[0], group)
+	top, mid := m[1]/group, q1
+	if top > 0 || mid > 0 {
+		h, r := bits.Div64(top, mid, group)
+		if h > 0 {
+			b = strconv.AppendUint(b, h, 10)
+			b = appendDigits(b, r)
+		} else {
+			b = strconv.AppendUint(b, r, 10)
+		}
+		b = appendDigits(b, r1)
+	} else {
+		b = strconv.AppendUint(b, r1, 10)
+	}
+	b = append(b, 'e')
+	b = strconv.AppendInt(b, -int64(scale), 10)
+	f, _ := strconv.ParseFloat(unsafe.String(&b[0], len(b)), 64)
+	return f
+}
+
+// appendDigits appends v as 19 digits.
+func appendDigits(b []byte, v uint64) []byte {
+	for p := uint64(1e18); p > 0; p /= 10 {
+		b = append(b, byte('0'+v/p%10))
+	}
+	return b
+}
+
+// floatPow10 holds the powers of ten that a float64 holds exactly.
+var floatPow10 = [23]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
+	1e18, 1e19, 1e20, 1e21, 1e22}
+
+// int128Of gives the words of a number that fits in 128 bits.
+func int128Of(v *big.Int) int128 {
+	n := decimal128.FromBigInt(v)
+	return int128{n.LowBits(), uint64(n.HighBits())}
+}
+
+func bigOf(v int128) *big.Int { return decimal128.New(int64(v[1]), v[0]).BigInt() }
