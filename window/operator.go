@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/arkflow-go/arkflow/internal/kernel"
 	"github.com/arkflow-go/arkflow/operator"
@@ -55,6 +54,7 @@ type bound struct {
 	in       operator.Stream
 	out      operator.Stream
 	layout   *kernel.Layout
+	keys     []int // key columns of the input
 }
 
 // Bind implements operator.Operator.
@@ -70,6 +70,7 @@ func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
 	}
 	keys := d.bindKeys(in[0], &faults)
 	aggs := d.bindAggregates(in[0].Schema, &faults)
+	checkNames(in[0].Key, aggs, &faults)
 	if faults.Len() > 0 {
 		return nil, faults.Err()
 	}
@@ -77,7 +78,7 @@ func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
 	if err != nil {
 		return nil, &fault.Fault{Path: "window", Problem: err.Error()}
 	}
-	b := &bound{assigner: d.assigner, in: in[0], layout: layout}
+	b := &bound{assigner: d.assigner, in: in[0], layout: layout, keys: keys}
 	b.out = operator.Stream{Schema: resultSchema(in[0].Schema, keys, aggs), Time: in[0].Time}
 	return b, nil
 }
@@ -111,6 +112,25 @@ func (d *description) bindAggregates(s *arrow.Schema, faults *fault.List) (aggs 
 	return aggs
 }
 
+// checkNames finds output columns of one name.
+func checkNames(keys []string, aggs []kernel.Agg, faults *fault.List) {
+	seen := map[string]string{StartColumn: "the window's start", EndColumn: "the window's end"}
+	for _, k := range keys {
+		if what, twice := seen[k]; twice {
+			faults.Add(&fault.Fault{Path: "key", Problem: fmt.Sprintf("key column %q has the name of %s", k, what), Hint: "rename it before the window"})
+		}
+		seen[k] = "a key column"
+	}
+	for i, a := range aggs {
+		if what, twice := seen[a.Name]; twice {
+			faults.Add(&fault.Fault{Path: fmt.Sprintf("window.aggregates[%d]", i), Problem: fmt.Sprintf("output column %q has the name of %s", a.Name, what),
+				Hint: "name it with As"})
+			continue
+		}
+		seen[a.Name] = "another aggregate"
+	}
+}
+
 // resultSchema is W5; the names have been checked by checkNames.
 func resultSchema(s *arrow.Schema, keys []int, aggs []kernel.Agg) *arrow.Schema {
 	var fields []arrow.Field
@@ -134,13 +154,3 @@ func (b *bound) Outputs() []operator.Stream {
 	late.Key = nil
 	return []operator.Stream{b.out, late}
 }
-
-// New implements operator.Bound.
-func (b *bound) New(ctx *operator.Context) (operator.Instance, error) {
-	return &instance{}, nil
-}
-
-type instance struct{}
-
-// Process implements operator.Instance.
-func (x *instance) Process(_ int, b *column.Batch, out operator.Output) error { return nil }

@@ -1,9 +1,242 @@
 package kernel
 
-import "github.com/apache/arrow-go/v18/arrow"
+import (
+	"fmt"
 
-// Layout says how the row of a group is laid out.
-type Layout struct{}
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+)
 
-// NewLayout gives the layout for keys and aggregates over a schema.
-func NewLayout(s *arrow.Schema, keys []int, aggs []Agg) (*Layout, error) { return &Layout{}, nil }
+// keyMode is how the key of a group is held in its row (DESIGN K3).
+type keyMode uint8
+
+const (
+	keyWord    keyMode = iota // one 8-byte canonical value: one word
+	keyPair                   // two of them, or one decimal: two words
+	keyBytes                  // one string or binary: two words, see inlineKey
+	keyEncoded                // anything else: the written form of the tuple, held as keyBytes
+)
+
+// Layout says how the row of a group is laid out in words: the key, the number of rows, the accumulators. Equal
+// accumulators are kept once: Sum and Avg of one column share theirs.
+type Layout struct {
+	schema   *arrow.Schema
+	keyCols  []int
+	keyTypes []KeyType
+	mode     keyMode
+	count    int // the word that counts rows, after the key's
+	stride   int // words of a row
+
+	args   []argument
+	outs   []output
+	sides  int // number of side columns, see table.sides
+	heaps  int // number of byte heaps
+	buffer bool
+}
+
+// argument is an input column of aggregates and the accumulators that are fed from it.
+type argument struct {
+	col   int
+	kind  column.Kind
+	tag   KeyTag
+	scale uint8 // decimals: KeyType.Param
+	accs  []accumulator
+	nulls int // side that counts the nulls of each group
+}
+
+type accKind uint8
+
+const (
+	accSumInt   accKind = iota // one word, wraps are counted in a side
+	accSumUint                 // one word, carries are counted in a side
+	accSumFloat                // one word
+	accSumDec                  // two words, wraps are counted in a side
+	accMax                     // one word: the greatest of the values' ordered forms, see ordered
+	accMaxDec                  // two words
+	accMaxBytes                // two words, see heap
+)
+
+var accNames = [...]string{"sum", "sum", "sum", "sum", "max", "max", "max"}
+
+// accumulator is what is kept of a column. All start as zero words. Least values are greatest inverted ones.
+type accumulator struct {
+	kind   accKind
+	invert bool // for Min
+	off    int  // first word in the row
+	words  int
+	side   int // sums: side that counts wraps; accMaxBytes: number of the heap
+}
+
+func (a accumulator) String() string {
+	if a.invert {
+		return "min"
+	}
+	return accNames[a.kind]
+}
+
+// output is a result column and where it comes from.
+type output struct {
+	fn      Func
+	name    string
+	typ     arrow.DataType
+	arg     int // of Layout.args; -1 for CountRows
+	acc     int // of argument.accs; -1 for counts
+	tenfold int // Avg of decimals: digits that its scale has more than the column's
+}
+
+// NewLayout gives the layout for key columns and aggregates over a schema.
+func NewLayout(s *arrow.Schema, keys []int, aggs []Agg) (*Layout, error) {
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("no key column")
+	}
+	l := &Layout{schema: s, keyCols: keys}
+	for _, k := range keys {
+		t := KeyTypeOf(s.Field(k).Type)
+		if t.Tag == TagInvalid {
+			return nil, fmt.Errorf("key column %q: type %s cannot be a key", s.Field(k).Name, s.Field(k).Type)
+		}
+		l.keyTypes = append(l.keyTypes, t)
+	}
+	l.mode = l.keyMode()
+	l.count = 2
+	if l.mode == keyWord {
+		l.count = 1
+	}
+	l.stride = l.count + 1
+	l.buffer = l.mode == keyWord
+	for _, a := range aggs {
+		if err := l.add(a); err != nil {
+			return nil, err
+		}
+	}
+	if l.stride > chunkWords/8 {
+		l.buffer = false
+	}
+	return l, nil
+}
+
+func (l *Layout) kindOfKey(i int) column.Kind {
+	return column.KindOf(l.schema.Field(l.keyCols[i]).Type)
+}
+
+func (l *Layout) keyMode() keyMode {
+	k0 := l.kindOfKey(0)
+	switch len(l.keyCols) {
+	case 1:
+		switch {
+		case wordKind(k0):
+			return keyWord
+		case k0 == column.Decimal:
+			return keyPair
+		}
+		return keyBytes
+	case 2:
+		if wordKind(k0) && wordKind(l.kindOfKey(1)) {
+			return keyPair
+		}
+	}
+	return keyEncoded
+}
+
+// add adds an aggregate and the accumulators that it needs.
+func (l *Layout) add(a Agg) error {
+	t, err := a.ResultType(l.schema)
+	if err != nil {
+		return err
+	}
+	out := output{fn: a.Func, name: a.Name, typ: t, arg: -1, acc: -1}
+	if a.Func == CountRows {
+		l.outs = append(l.outs, out)
+		return nil
+	}
+	out.arg = l.argument(a.Col)
+	arg := &l.args[out.arg]
+	if a.Func == Avg && arg.kind == column.Decimal {
+		out.tenfold = int(t.(*arrow.Decimal128Type).Scale) - int(int8(KeyTypeOf(l.schema.Field(a.Col).Type).Param))
+	}
+	if a.Func != CountValues {
+		out.acc = l.accumulator(arg, a.Func)
+	}
+	l.outs = append(l.outs, out)
+	return nil
+}
+
+// argument gives the number of a column among the arguments.
+func (l *Layout) argument(col int) int {
+	for i := range l.args {
+		if l.args[i].col == col {
+			return i
+		}
+	}
+	t := l.schema.Field(col).Type
+	k := KeyTypeOf(t)
+	arg := argument{col: col, kind: column.KindOf(t), tag: k.Tag, scale: k.Param, nulls: l.sides}
+	l.sides++
+	l.args = append(l.args, arg)
+	return len(l.args) - 1
+}
+
+// accumulator gives the number of the accumulator of a function among those of the argument.
+func (l *Layout) accumulator(arg *argument, fn Func) int {
+	want := accumulator{kind: arg.accKind(fn), invert: fn == Min, words: 1}
+	for i, a := range arg.accs {
+		if a.kind == want.kind && a.invert == want.invert {
+			return i
+		}
+	}
+	switch want.kind {
+	case accSumInt, accSumUint:
+		want.side = l.sides
+		l.sides++
+	case accSumDec:
+		want.side, want.words = l.sides, 2
+		l.sides++
+		l.buffer = false
+	case accMaxDec:
+		want.words = 2
+		l.buffer = false
+	case accMaxBytes:
+		want.side, want.words = l.heaps, 2
+		l.heaps++
+		l.buffer = false
+	}
+	want.off = l.stride
+	l.stride += want.words
+	arg.accs = append(arg.accs, want)
+	return len(arg.accs) - 1
+}
+
+func (arg *argument) accKind(fn Func) accKind {
+	sum := fn == Sum || fn == Avg
+	switch {
+	case arg.kind == column.Decimal && sum:
+		return accSumDec
+	case arg.kind == column.Decimal:
+		return accMaxDec
+	case arg.kind == column.Bytes:
+		return accMaxBytes
+	case !sum:
+		return accMax
+	case arg.tag == TagFloat:
+		return accSumFloat
+	case arg.tag == TagUint:
+		return accSumUint
+	}
+	return accSumInt
+}
+
+// flip is what is xored to a value of an argument to get its ordered form (see ordered), floats excepted.
+func (arg *argument) flip() uint64 {
+	if arg.tag == TagUint || arg.tag == TagBool {
+		return 0
+	}
+	return signBit
+}
+
+const signBit = 1 << 63
+
+// ordered turns the canonical bits of a float into a word whose unsigned order is that of the values, NaN greatest.
+func ordered(b uint64) uint64 { return b ^ (uint64(int64(b)>>63) | signBit) }
+
+// unordered is the inverse of ordered.
+func unordered(e uint64) uint64 { return e ^ (uint64(int64(^e)>>63) | signBit) }

@@ -1,0 +1,172 @@
+package kernel
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/arkflow-go/arkflow/column"
+)
+
+// accumulate feeds the arguments of n rows of a batch into their groups. The rows have been counted by find.
+func (t *table) accumulate(s *scratch, b *column.Batch, n int, at rowAt, refs []uint32) {
+	for i := range t.l.args {
+		arg := &t.l.args[i]
+		c := &b.Cols[arg.col]
+		at, refs := at, refs
+		if at.anyNull(c, n) {
+			at, refs = t.skipNulls(s, c, arg, n, at, refs)
+			if len(refs) == 0 {
+				continue
+			}
+		}
+		switch {
+		case len(arg.accs) == 0:
+		case arg.kind == column.Decimal:
+			t.addDecimals(arg, column.View[[2]uint64](c.Data), at, refs)
+		case arg.kind == column.Bytes:
+			for _, a := range arg.accs {
+				t.heaps[a.side].add(t, a, c, at, refs)
+			}
+		default:
+			t.addWordArgs(s, arg, words(s.vals[:], c, at.lo, len(refs), at.rows), refs)
+		}
+	}
+}
+
+// skipNulls counts the nulls of each group and gives the other rows.
+func (t *table) skipNulls(s *scratch, c *column.Column, arg *argument, n int, at rowAt, refs []uint32) (rowAt, []uint32) {
+	nulls := t.side(arg.nulls)
+	stride := uint32(t.l.stride)
+	m := 0
+	for i := range n {
+		r := at.row(i)
+		if c.IsNull(r) {
+			nulls[refs[i]/stride]++
+			continue
+		}
+		s.rows[m], s.rowRefs[m] = uint32(r), refs[i]
+		m++
+	}
+	return rowAt{rows: s.rows[:m]}, s.rowRefs[:m]
+}
+
+// words gives an argument as words: canonical ones, but floats with their own bits.
+func words(scratch []uint64, c *column.Column, lo, n int, rows []uint32) []uint64 {
+	switch c.Kind {
+	case column.Float64:
+		v := column.Values[uint64](c)
+		if rows == nil {
+			return v[lo : lo+n]
+		}
+		return gatherWords(scratch[:n], v, rows)
+	case column.Float32:
+		v := column.Values[float32](c)
+		for i := range n {
+			r := lo + i
+			if rows != nil {
+				r = int(rows[i])
+			}
+			scratch[i] = math.Float64bits(float64(v[r]))
+		}
+		return scratch[:n]
+	}
+	return canonical(scratch, c, lo, n, rows)
+}
+
+// addWordArgs feeds values that are one word each.
+func (t *table) addWordArgs(s *scratch, arg *argument, vals []uint64, refs []uint32) {
+	for _, a := range arg.accs {
+		switch a.kind {
+		case accSumInt:
+			t.sumInts(a, vals, refs)
+		case accSumUint:
+			t.sumUints(a, vals, refs)
+		case accSumFloat:
+			sumFloats(t.rows[a.off:], vals, refs)
+		case accMax:
+			x := uint64(0)
+			if a.invert {
+				x = ^x
+			}
+			v := vals
+			if arg.tag == TagFloat {
+				v = s.vals2[:len(vals)]
+				for i, w := range vals {
+					v[i] = ordered(floatKey(math.Float64frombits(w)))
+				}
+			} else {
+				x ^= arg.flip()
+			}
+			greatest(t.rows[a.off:], v, refs, x)
+		}
+	}
+}
+
+// sumInts adds signed integers; a wrap is counted, so that sum + 2^64 × wraps is exact.
+func (t *table) sumInts(a accumulator, vals []uint64, refs []uint32) {
+	rows := t.rows[a.off:]
+	vals = vals[:len(refs)]
+	for i, ref := range refs {
+		v, s := vals[i], rows[ref]
+		n := s + v
+		rows[ref] = n
+		if int64((s^n)&(v^n)) < 0 {
+			t.side(a.side)[int(ref)/t.l.stride] += 1 - 2*int64(v>>63)
+		}
+	}
+}
+
+// sumUints adds unsigned integers and counts carries.
+func (t *table) sumUints(a accumulator, vals []uint64, refs []uint32) {
+	rows := t.rows[a.off:]
+	vals = vals[:len(refs)]
+	for i, ref := range refs {
+		n := rows[ref] + vals[i]
+		if n < vals[i] {
+			t.side(a.side)[int(ref)/t.l.stride]++
+		}
+		rows[ref] = n
+	}
+}
+
+func sumFloats(rows, vals []uint64, refs []uint32) {
+	vals = vals[:len(refs)]
+	for i, ref := range refs {
+		rows[ref] = math.Float64bits(math.Float64frombits(rows[ref]) + math.Float64frombits(vals[i]))
+	}
+}
+
+// greatest keeps the greatest of the values, each xored with x first.
+func greatest(rows, vals []uint64, refs []uint32, x uint64) {
+	vals = vals[:len(refs)]
+	for i, ref := range refs {
+		rows[ref] = max(rows[ref], vals[i]^x)
+	}
+}
+
+// addDecimals feeds decimals, two words each.
+func (t *table) addDecimals(arg *argument, vals [][2]uint64, at rowAt, refs []uint32) {
+	for _, a := range arg.accs {
+		for i, ref := range refs {
+			d := vals[at.row(i)]
+			r := (*[2]uint64)(t.rows[int(ref)+a.off:])
+			if a.kind == accMaxDec {
+				x := uint64(0)
+				if a.invert {
+					x = ^x
+				}
+				hi, lo := d[1]^signBit^x, d[0]^x
+				if hi > r[1] || hi == r[1] && lo > r[0] {
+					r[0], r[1] = lo, hi
+				}
+				continue
+			}
+			lo, c := bits.Add64(r[0], d[0], 0)
+			hi, _ := bits.Add64(r[1], d[1], c)
+			if int64((r[1]^hi)&(d[1]^hi)) < 0 {
+				t.side(a.side)[int(ref)/t.l.stride] += 1 - 2*int64(d[1]>>63)
+			}
+			r[0], r[1] = lo, hi
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/zeebo/xxh3"
+)
+
+// rowAt names the physical rows of a block: those of rows, or from lo on where rows is nil.
+type rowAt struct {
+	lo   int
+	rows []uint32
+}
+
+func (a rowAt) row(i int) int {
+	if a.rows != nil {
+		return int(a.rows[i])
+	}
+	return a.lo + i
+}
+
+// anyNull reports whether a row of the block is null.
+func (a rowAt) anyNull(c *column.Column, n int) bool {
+	if c.Nulls == 0 {
+		return false
+	}
+	if a.rows == nil {
+		i, end := a.lo, a.lo+n
+		for ; i < end && i&7 != 0; i++ {
+			if c.IsNull(i) {
+				return true
+			}
+		}
+		for ; i+8 <= end; i += 8 {
+			if c.Valid[i>>3] != 0xFF {
+				return true
+			}
+		}
+		for ; i < end; i++ {
+			if c.IsNull(i) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, r := range a.rows {
+		if c.IsNull(int(r)) {
+			return true
+		}
+	}
+	return false
+}
+
+// scratch is the memory of the loops over one block.
+type scratch struct {
+	refs         [blockRows]uint32 // the group of each row
+	k0, k1, hash [blockRows]uint64 // keys
+	vals, vals2  [blockRows]uint64 // an argument's values, and a form of them
+	rows         [blockRows]uint32 // rows whose argument is not null
+	rowRefs      [blockRows]uint32 // their groups
+	keys         []*column.Column  // key columns of the batch
+	enc          []byte            // keyEncoded: written keys of the block
+	encEnd       [blockRows]uint32
+}
+
+// find writes the group of each of n rows into s.refs, adds new groups and counts the rows. s.keys are the key columns.
+// The refs are good until the table is emptied.
+func (t *table) find(s *scratch, n int, at rowAt) ([]uint32, error) {
+	if err := t.reserve(n); err != nil {
+		return nil, err
+	}
+	refs := s.refs[:n]
+	a := s.keys[0]
+	switch t.l.mode {
+	case keyWord:
+		keys := canonical(s.k0[:], a, at.lo, n, at.rows)
+		if at.anyNull(a, n) {
+			t.findWordsNull(refs, keys, a, at)
+		} else {
+			t.findWords(refs, keys)
+		}
+	case keyPair:
+		b := s.pairKeys(n, at)
+		if at.anyNull(a, n) || b != nil && at.anyNull(b, n) {
+			t.findPairsNull(refs, s, n, a, b, at)
+		} else {
+			t.findPairs(refs, s, n, nil)
+		}
+	case keyBytes:
+		s.bytesKeys(a, n, at)
+		t.findPairs(refs, s, n, func(i int) []byte { return a.Bytes(at.row(i)) })
+	default:
+		s.encodedKeys(t.l, n, at)
+		t.findPairs(refs, s, n, s.encoded)
+	}
+	return refs, nil
+}
+
+// lookupRow finds the group of one row without adding it; 0 where there is none.
+func (t *table) lookupRow(s *scratch, at rowAt) uint32 {
+	a := s.keys[0]
+	row := at.row(0)
+	switch t.l.mode {
+	case keyWord:
+		if a.IsNull(row) {
+			return t.nullRef
+		}
+		k := canonical(s.k0[:], a, at.lo, 1, at.rows)[0]
+		return t.lookup(k*t.mul, k, 0)
+	case keyPair:
+		b := s.pairKeys(1, at)
+		if mask := nullMask(a, b, row); mask != 0 {
+			return t.nullRefs[nullKeyOf(mask, s.k0[0], s.k1[0], b == nil)]
+		}
+	case keyBytes:
+		s.bytesKeys(a, 1, at)
+		if s.k1[0]>>56 == longTag {
+			return t.lookupLong(s.k0[0], a.Bytes(row))
+		}
+	default:
+		s.encodedKeys(t.l, 1, at)
+		if s.k1[0]>>56 == longTag {
+			return t.lookupLong(s.k0[0], s.encoded(0))
+		}
+	}
+	return t.lookup(s.hash[0], s.k0[0], s.k1[0])
+}
+
+// pairKeys fills k0, k1 and hash and gives the second key column, nil for a decimal.
+func (s *scratch) pairKeys(n int, at rowAt) (b *column.Column) {
+	a := s.keys[0]
+	k0, k1, hash := s.k0[:n], s.k1[:n], s.hash[:n]
+	if a.Kind == column.Decimal {
+		v := column.View[[2]uint64](a.Data)
+		for i := range k0 {
+			d := v[at.row(i)]
+			k0[i], k1[i] = d[0], d[1]
+		}
+	} else {
+		b = s.keys[1]
+		x := canonical(k0, a, at.lo, n, at.rows)
+		copy(k0, x)
+		copy(k1, canonical(k1, b, at.lo, n, at.rows))
+	}
+	for i, k := range k0 {
+		hi, lo := bits.Mul64(k^fold0, k1[i]^fold1)
+		hash[i] = hi ^ lo
+	}
+	return b
+}
+
+// inlineMask keeps the bytes of a key of that length in its two words.
+var inlineMask = func() (m [maxInline + 1][2]uint64) {
+	for n := range m {
+		m[n] = [2]uint64{1<<(8*min(n, 8)) - 1, 1<<(8*max(n-8, 0)) - 1}
+	}
+	return m
+}()
+
+// bytesKeys fills k0, k1 and hash from a Bytes column.
+func (s *scratch) bytesKeys(c *column.Column, n int, at rowAt) {
+	k0, k1, hash := s.k0[:n], s.k1[:n], s.hash[:n]
+	off, data := c.Offsets, c.Data
+	for i := range k0 {
+		r := at.lo + i
+		if at.rows != nil {
+			r = int(at.rows[i])
+		}
+		o, size := int(off[r]), uint(off[r+1]-off[r])
+		if size > maxInline || o+16 > len(data) {
+			k0[i], k1[i], hash[i] = wordsOf(data[o : o+int(size)])
+			continue
+		}
+		p := data[o : o+16]
+		m := &inlineMask[size&maxInline]
+		w0 := binary.LittleEndian.Uint64(p) & m[0]
+		w1 := binary.LittleEndian.Uint64(p[8:])&m[1] | uint64(size)<<56
+		hi, lo := bits.Mul64(w0^fold0, w1^fold1)
+		k0[i], k1[i], hash[i] = w0, w1, hi^lo
+	}
+	if c.Nulls > 0 {
+		for i := range k0 {
+			if c.IsNull(at.row(i)) {
+				k0[i], k1[i] = 0, nullTag<<56
+				hash[i] = fold(k0[i], k1[i])
+			}
+		}
+	}
+}
+
+// wordsOf gives the words of a key of any length, and its hash. For a long key the offset is left open.
+func wordsOf(v []byte) (k0, k1, hash uint64) {
+	if len(v) > maxInline {
+		h := xxh3.Hash(v)
+		return h, longTag << 56, h
+	}
+	var p [16]byte
+	copy(p[:], v)
+	k0 = binary.LittleEndian.Uint64(p[:])
+	k1 = binary.LittleEndian.Uint64(p[8:]) | uint64(len(v))<<56
+	return k0, k1, fold(k0, k1)
+}
+
+// encodedKeys fills k0, k1 and hash from the written form of the key columns.
+func (s *scratch) encodedKeys(l *Layout, n int, at rowAt) {
+	s.enc = s.enc[:0]
+	for i := range n {
+		for j, c := range s.keys {
+			s.enc = AppendKey(s.enc, l.keyTypes[j], c, at.row(i))
+		}
+		s.encEnd[i] = uint32(len(s.enc))
+	}
+	for i := range n {
+		s.k0[i], s.k1[i], s.hash[i] = wordsOf(s.encoded(i))
+	}
+}
+
+// encoded gives the written key of row i of the block.
+func (s *scratch) encoded(i int) []byte {
+	lo := uint32(0)
+	if i > 0 {
+		lo = s.encEnd[i-1]
+	}
+	return s.enc[lo:s.encEnd[i]]
+}

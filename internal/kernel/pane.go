@@ -1,0 +1,285 @@
+package kernel
+
+import "github.com/arkflow-go/arkflow/column"
+
+const (
+	// From manyGroups groups on a pane is partitioned, where its layout allows it, and so are the panes after it,
+	// until one has had fewer than fewGroups.
+	manyGroups = 256 << 10
+	fewGroups  = 128 << 10
+	idleTables = 2 // empty tables that are kept for the next panes
+)
+
+// Aggregator keeps the panes of an operator and what they share. Use it from one goroutine.
+type Aggregator struct {
+	l        *Layout
+	s        scratch // for the rows of batches
+	folding  scratch // for the entries of partitions
+	argWords [][]uint64
+	vals     [][]uint64
+
+	idle      []*table
+	small     *table // groups one partition at a time
+	chunks    chunks
+	partsIdle *parts
+	open      int // panes
+	large     bool
+	noParts   bool
+}
+
+// NewAggregator gives an aggregator without panes.
+func NewAggregator(l *Layout) *Aggregator { return &Aggregator{l: l} }
+
+// Layout is that of the panes.
+func (a *Aggregator) Layout() *Layout { return a.l }
+
+// KeepExact makes Live of all panes exact from now on: panes are no longer partitioned. Whoever compares
+// Live with a bound calls it when the bound comes near.
+func (a *Aggregator) KeepExact() { a.noParts = true }
+
+// smallTable is the table that partitions share; it is empty. Its hash skips the bits by which partitions are chosen.
+func (a *Aggregator) smallTable() *table {
+	if a.small == nil {
+		a.small = newTable(a.l)
+		a.small.mul <<= partBits
+	}
+	return a.small
+}
+
+// Pane is the groups of one window.
+type Pane struct {
+	a    *Aggregator
+	t    *table // nil while the pane is partitioned
+	p    *parts
+	rows int64
+	seen int // groups that each gave last of a partitioned pane, 0 where it was not called
+}
+
+// Open gives an empty pane.
+func (a *Aggregator) Open() *Pane {
+	a.open++
+	if a.large && !a.noParts {
+		return &Pane{a: a, p: a.takeParts()}
+	}
+	return &Pane{a: a, t: a.takeTable()}
+}
+
+func (a *Aggregator) takeTable() *table {
+	if n := len(a.idle); n > 0 {
+		t := a.idle[n-1]
+		a.idle = a.idle[:n-1]
+		return t
+	}
+	return newTable(a.l)
+}
+
+func (a *Aggregator) takeParts() *parts {
+	if p := a.partsIdle; p != nil {
+		a.partsIdle = nil
+		return p
+	}
+	return newParts(&a.chunks, a.l)
+}
+
+// Close forgets the rows of a pane. Its memory, and the keys of a table of which at least half had rows, serve the next one.
+func (p *Pane) Close() {
+	a := p.a
+	a.open--
+	if p.p != nil {
+		if p.seen == 0 {
+			p.seen = p.p.upper()
+		}
+		a.large = p.seen >= fewGroups
+		a.giveParts(p.p)
+	} else {
+		a.large = a.l.buffer && p.t.live >= manyGroups
+		a.giveTable(p.t)
+	}
+	p.t, p.p, p.rows, p.seen = nil, nil, 0, 0
+	if a.open == 0 && !a.large && a.chunks.used == 0 {
+		a.chunks, a.partsIdle, a.small = chunks{}, nil, nil
+	}
+}
+
+func (a *Aggregator) giveParts(p *parts) {
+	p.release()
+	if a.partsIdle == nil {
+		a.partsIdle = p
+	}
+}
+
+func (a *Aggregator) giveTable(t *table) {
+	tooLarge := len(t.rows) > 1<<16 && t.live < len(t.rows)/t.l.stride/8
+	if len(a.idle) >= idleTables || tooLarge || a.large && !a.noParts {
+		return
+	}
+	if t.live*2 < t.groups() {
+		t.clearKeys()
+	} else {
+		t.clearRows()
+	}
+	a.idle = append(a.idle, t)
+}
+
+// Rows is the number of rows that were added.
+func (p *Pane) Rows() int64 { return p.rows }
+
+// Live is the number of groups that have rows; of a partitioned pane it is a bound from above (see KeepExact).
+func (p *Pane) Live() int {
+	if p.p != nil {
+		return p.p.upper()
+	}
+	return p.t.live
+}
+
+// AddRange adds the physical rows lo to hi of a batch.
+func (p *Pane) AddRange(b *column.Batch, lo, hi int) error {
+	p.a.useKeys(b)
+	for ; lo < hi; lo += blockRows {
+		if err := p.block(b, min(blockRows, hi-lo), rowAt{lo: lo}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddRows adds physical rows of a batch.
+func (p *Pane) AddRows(b *column.Batch, rows []uint32) error {
+	p.a.useKeys(b)
+	for len(rows) > 0 {
+		n := min(blockRows, len(rows))
+		if err := p.block(b, n, rowAt{rows: rows[:n]}); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// Has reports whether the group of a physical row has rows already. The pane must not be partitioned (see KeepExact, Settle).
+func (p *Pane) Has(b *column.Batch, row int) bool {
+	p.a.useKeys(b)
+	ref := p.t.lookupRow(&p.a.s, rowAt{lo: row})
+	return ref != 0 && p.t.refCount(ref) > 0
+}
+
+// useKeys points the scratch at the key columns of a batch.
+func (a *Aggregator) useKeys(b *column.Batch) {
+	a.s.keys = a.s.keys[:0]
+	for _, k := range a.l.keyCols {
+		a.s.keys = append(a.s.keys, &b.Cols[k])
+	}
+}
+
+// block adds at most blockRows rows.
+func (p *Pane) block(b *column.Batch, n int, at rowAt) error {
+	a := p.a
+	p.rows += int64(n)
+	if p.p != nil {
+		if keys, vals, ok := a.partArgs(b, n, at); ok {
+			p.p.append(a, keys, vals)
+			if !p.p.stuck {
+				return nil
+			}
+			a.noParts = true
+			return p.Settle()
+		}
+		a.noParts = true // a null: such rows need a table
+		if err := p.Settle(); err != nil {
+			return err
+		}
+	}
+	refs, err := p.t.find(&a.s, n, at)
+	if err != nil {
+		return err
+	}
+	p.t.accumulate(&a.s, b, n, at, refs)
+	if p.t.live >= manyGroups && a.l.buffer && !a.noParts {
+		p.partition()
+	}
+	return nil
+}
+
+// partition moves the groups of a table into partitions.
+func (p *Pane) partition() {
+	if p.t.spilled() || p.t.nullRef != 0 {
+		p.a.noParts = true
+		return
+	}
+	p.a.large = true
+	parts := p.a.takeParts()
+	parts.scatter(p.t)
+	p.t, p.p = nil, parts
+}
+
+// Settle moves a partitioned pane into a table.
+func (p *Pane) Settle() error {
+	if p.p == nil {
+		return nil
+	}
+	t := newTable(p.a.l)
+	for at := range partCount {
+		if err := p.p.load(p.a, t, at, false); err != nil {
+			return err
+		}
+	}
+	p.a.giveParts(p.p)
+	p.t, p.p = t, nil
+	return nil
+}
+
+// each gives the groups that have rows, block by block.
+func (p *Pane) each(f func(t *table, refs []uint32) error) error {
+	if p.p == nil {
+		return p.t.each(&p.a.folding, f)
+	}
+	t := p.a.smallTable()
+	p.seen = 0
+	for at := range partCount {
+		err := p.p.load(p.a, t, at, true)
+		p.seen += t.live
+		if err == nil {
+			err = t.each(&p.a.folding, f)
+		}
+		t.clearKeys()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *table) each(s *scratch, f func(t *table, refs []uint32) error) error {
+	stride := uint32(t.l.stride)
+	refs, rows := &s.rowRefs, t.rows
+	for ref := stride; ref < t.end; {
+		n := uint32(0)
+		for ; ref < t.end && n < blockRows; ref += stride {
+			refs[n&(blockRows-1)] = ref
+			n += 1 - uint32((rows[int(ref)+t.l.count]-1)>>63)
+		}
+		if n > 0 {
+			if err := f(t, refs[:n]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// SizeBytes is the memory that all panes and what they share hold.
+func (a *Aggregator) SizeBytes(open []*Pane) int {
+	n := a.chunks.sizeBytes()
+	for _, t := range a.idle {
+		n += t.sizeBytes()
+	}
+	if a.small != nil {
+		n += a.small.sizeBytes()
+	}
+	for _, p := range open {
+		if p.t != nil {
+			n += p.t.sizeBytes()
+		}
+	}
+	return n
+}

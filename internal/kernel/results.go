@@ -1,0 +1,245 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+)
+
+// ResultRows is the number of rows of a full result batch.
+const ResultRows = 8192
+
+// Results turns panes into batches of key columns, window_start, window_end and the output columns of the layout.
+type Results struct {
+	sheet
+	// Overflow is told of a result that does not fit its column. Nil means that the result is null, an error ends Write.
+	overflow func(column, value, problem string) error
+}
+
+// NewResults gives a writer of result batches in memory of the pool. The schema is that of the columns named above.
+func NewResults(l *Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
+	r := &Results{overflow: overflow}
+	k := len(l.keyCols)
+	r.sheet = sheet{l: l, schema: schema, pool: pool, fill: keyFillers(l, 0), first: k, shared: 2}
+	for i := range l.outs {
+		r.fill = append(r.fill, r.output(k+2+i, &l.outs[i]))
+	}
+	return r
+}
+
+// Write emits the groups of a pane that have rows, in batches of at most ResultRows. start and end are the window's; with
+// times the batches carry end − 1 as event time. emit borrows the batch.
+func (r *Results) Write(p *Pane, start, end int64, times bool, emit func(b *column.Batch) error) error {
+	live := p.Live()
+	if live == 0 {
+		return nil
+	}
+	r.size, r.emit = min(live, ResultRows), emit
+	defer r.close()
+	r.head = column.NewBatch(r.pool, r.schema, r.size)
+	fillConst := func(v int64) []int64 {
+		s := column.Alloc[int64](r.head, r.size)
+		for i := range s {
+			s[i] = v
+		}
+		return s
+	}
+	r.head.Cols[r.first].Data = column.BytesOf(fillConst(start))
+	r.head.Cols[r.first+1].Data = column.BytesOf(fillConst(end))
+	if times {
+		r.head.Times = fillConst(end - 1)
+	}
+	if err := p.each(r.add); err != nil {
+		return err
+	}
+	return r.flush()
+}
+
+// output gives the filler of an output column.
+func (r *Results) output(col int, o *output) filler {
+	l := r.l
+	if o.arg < 0 {
+		return func(s *sheet, at int, t *table, refs []uint32) error {
+			dst, rows := s.words(&s.b.Cols[col], at, len(refs)), t.rows[l.count:]
+			for i, ref := range refs {
+				dst[i] = rows[ref]
+			}
+			return nil
+		}
+	}
+	arg := &l.args[o.arg]
+	if o.fn == CountValues {
+		return func(s *sheet, at int, t *table, refs []uint32) error {
+			dst := s.words(&s.b.Cols[col], at, len(refs))
+			for i, ref := range refs {
+				dst[i] = t.values(arg, ref)
+			}
+			return nil
+		}
+	}
+	acc := arg.accs[o.acc]
+	write := r.writer(col, o, arg, acc)
+	return func(s *sheet, at int, t *table, refs []uint32) error {
+		if err := write(s, at, t, refs); err != nil {
+			return err
+		}
+		if t.sides[arg.nulls] == nil {
+			return nil
+		}
+		c := &s.b.Cols[col]
+		for i, ref := range refs {
+			if t.values(arg, ref) == 0 && !c.IsNull(at+i) {
+				s.null(c, at+i)
+			}
+		}
+		return nil
+	}
+}
+
+// values is the number of an argument's values in a group that are not null.
+func (t *table) values(arg *argument, ref uint32) uint64 {
+	return t.refCount(ref) - uint64(t.sideAt(arg.nulls, ref))
+}
+
+// writer gives the filler of an accumulator's result, groups without values not regarded.
+func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) filler {
+	switch acc.kind {
+	case accSumDec:
+		return r.decimalSum(col, o, arg, acc)
+	case accMaxDec:
+		return func(s *sheet, at int, t *table, refs []uint32) error {
+			dst := column.View[[2]uint64](s.b.Cols[col].Data)[at:]
+			x := acc.inversion()
+			for i, ref := range refs {
+				w := t.rows[int(ref)+acc.off:]
+				dst[i] = [2]uint64{w[0] ^ x, w[1] ^ x ^ signBit}
+			}
+			return nil
+		}
+	case accMaxBytes:
+		return func(s *sheet, at int, t *table, refs []uint32) error {
+			for i, ref := range refs {
+				var v []byte
+				if w := t.rows[int(ref)+acc.off+1]; w != 0 {
+					v = t.heaps[acc.side].at(w)
+				}
+				s.putBytes(col, at+i, v)
+			}
+			return nil
+		}
+	case accMax:
+		return func(s *sheet, at int, t *table, refs []uint32) error {
+			s.greatest(col, at, t, refs, arg, acc)
+			return nil
+		}
+	case accSumFloat:
+		if o.fn == Avg {
+			return meanFiller(col, arg, func(t *table, ref uint32) float64 {
+				return math.Float64frombits(t.rows[int(ref)+acc.off])
+			})
+		}
+		return func(s *sheet, at int, t *table, refs []uint32) error {
+			s.copyWords(col, at, t, refs, acc.off)
+			return nil
+		}
+	}
+	if o.fn == Avg {
+		return meanFiller(col, arg, func(t *table, ref uint32) float64 { return t.intSum(acc, ref) })
+	}
+	return func(s *sheet, at int, t *table, refs []uint32) error {
+		s.copyWords(col, at, t, refs, acc.off)
+		if t.sides[acc.side] == nil {
+			return nil
+		}
+		for i, ref := range refs {
+			if t.sideAt(acc.side, ref) != 0 {
+				problem := fmt.Sprintf("sum does not fit %s", o.typ)
+				if err := r.overflow(o.name, t.bigSum(acc, ref).String(), problem); err != nil {
+					return err
+				}
+				s.null(&s.b.Cols[col], at+i)
+			}
+		}
+		return nil
+	}
+}
+
+// inversion is what values are xored with for Min.
+func (a accumulator) inversion() uint64 {
+	if a.invert {
+		return ^uint64(0)
+	}
+	return 0
+}
+
+// copyWords writes a word of each group.
+func (s *sheet) copyWords(col, at int, t *table, refs []uint32, off int) {
+	c := &s.b.Cols[col]
+	w, rows := s.words(c, at, len(refs)), t.rows[off:]
+	for i, ref := range refs {
+		w[i] = rows[ref]
+	}
+	s.put(c, at, w)
+}
+
+// greatest writes the values that the words of a Min or Max stand for.
+func (s *sheet) greatest(col, at int, t *table, refs []uint32, arg *argument, acc accumulator) {
+	c := &s.b.Cols[col]
+	w, rows, x := s.words(c, at, len(refs)), t.rows[acc.off:], acc.inversion()
+	if arg.tag == TagFloat {
+		for i, ref := range refs {
+			w[i] = unordered(rows[ref] ^ x)
+		}
+	} else {
+		x ^= arg.flip()
+		for i, ref := range refs {
+			w[i] = rows[ref] ^ x
+		}
+	}
+	s.put(c, at, w)
+}
+
+func meanFiller(col int, arg *argument, sum func(t *table, ref uint32) float64) filler {
+	return func(s *sheet, at int, t *table, refs []uint32) error {
+		dst := column.View[float64](s.b.Cols[col].Data)[at:]
+		for i, ref := range refs {
+			dst[i] = 0
+			if n := t.values(arg, ref); n > 0 {
+				dst[i] = sum(t, ref) / float64(n)
+			}
+		}
+		return nil
+	}
+}
+
+// intSum is the sum of a group as the nearest float, two roundings at most.
+func (t *table) intSum(acc accumulator, ref uint32) float64 {
+	w := t.rows[int(ref)+acc.off]
+	f := float64(int64(w))
+	if acc.kind == accSumUint {
+		f = float64(w)
+	}
+	if k := t.sideAt(acc.side, ref); k != 0 {
+		f += float64(k) * (1 << 64)
+	}
+	return f
+}
+
+// bigSum is the exact sum of a group.
+func (t *table) bigSum(acc accumulator, ref uint32) *big.Int {
+	w := t.rows[int(ref)+acc.off:]
+	sum := big.NewInt(t.sideAt(acc.side, ref))
+	switch acc.kind {
+	case accSumDec:
+		sum.Lsh(sum, 128)
+		hi := big.NewInt(int64(w[1]))
+		sum.Add(sum, hi.Lsh(hi, 64))
+		return sum.Add(sum, new(big.Int).SetUint64(w[0]))
+	case accSumUint:
+		return sum.Add(sum.Lsh(sum, 64), new(big.Int).SetUint64(w[0]))
+	}
+	return sum.Add(sum.Lsh(sum, 64), big.NewInt(int64(w[0])))
+}

@@ -1,0 +1,314 @@
+package kernel
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/state"
+)
+
+// The saved form of a pane is a table with the columns
+//
+//	window_start      Int64, ms (whatever the caller names its panes by)
+//	the key columns   in their own types
+//	#rows             Int64
+//	of each argument: <column>#nulls Int64, then of each accumulator
+//	  sums            sum(c): Int64, Uint64 or Float64, and sum(c)#wraps Int64: times 2^64 to be added
+//	                  of decimals sum(c)#low, sum(c)#high Uint64 and sum(c)#wraps: times 2^128
+//	  Min, Max        Uint64 words in the order of the values (see ordered), inverted for Min; of decimals #low and #high;
+//	                  of strings Binary, null where there was no value
+//
+// and the key group of each row.
+
+// snapshotRows is the number of rows of a table of a snapshot.
+const snapshotRows = 64 << 10
+
+var (
+	snapInt   = arrow.PrimitiveTypes.Int64
+	snapWord  = arrow.PrimitiveTypes.Uint64
+	snapFloat = arrow.PrimitiveTypes.Float64
+)
+
+// SnapshotSchema is the schema of saved panes.
+func (l *Layout) SnapshotSchema() *arrow.Schema {
+	fields := []arrow.Field{{Name: "window_start", Type: snapInt}}
+	for _, k := range l.keyCols {
+		f := l.schema.Field(k)
+		fields = append(fields, arrow.Field{Name: f.Name, Type: f.Type, Nullable: true})
+	}
+	add := func(name string, t arrow.DataType) {
+		fields = append(fields, arrow.Field{Name: name, Type: t, Nullable: t.ID() == arrow.BINARY})
+	}
+	add("#rows", snapInt)
+	for _, arg := range l.args {
+		name := l.schema.Field(arg.col).Name
+		add(name+"#nulls", snapInt)
+		for _, a := range arg.accs {
+			n := fmt.Sprintf("%s(%s)", a, name)
+			switch a.kind {
+			case accSumInt:
+				add(n, snapInt)
+				add(n+"#wraps", snapInt)
+			case accSumUint:
+				add(n, snapWord)
+				add(n+"#wraps", snapInt)
+			case accSumFloat:
+				add(n, snapFloat)
+			case accSumDec:
+				add(n+"#low", snapWord)
+				add(n+"#high", snapWord)
+				add(n+"#wraps", snapInt)
+			case accMaxDec:
+				add(n+"#low", snapWord)
+				add(n+"#high", snapWord)
+			case accMax:
+				add(n, snapWord)
+			case accMaxBytes:
+				add(n, arrow.BinaryTypes.Binary)
+			}
+		}
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// Dump writes panes as tables whose memory belongs to the garbage collector.
+type Dump struct {
+	sheet
+	window int64
+	keys   []int
+	groups int
+	hash   []uint64
+}
+
+// NewDump gives a writer of saved panes that have about so many groups together; maxParallelism is the number of key groups.
+func NewDump(l *Layout, maxParallelism, groups int, emit func(state.Table)) *Dump {
+	d := &Dump{groups: maxParallelism}
+	d.sheet = sheet{l: l, schema: l.SnapshotSchema(), fill: []filler{d.windows}, size: max(1, min(snapshotRows, groups))}
+	d.fill = append(d.fill, keyFillers(l, 1)...)
+	for i := range l.keyCols {
+		d.keys = append(d.keys, 1+i)
+	}
+	col := 1 + len(l.keyCols)
+	word := func(off int) {
+		at := col
+		d.fill = append(d.fill, func(s *sheet, i int, t *table, refs []uint32) error {
+			s.copyWords(at, i, t, refs, off)
+			return nil
+		})
+		col++
+	}
+	word(l.count)
+	for i := range l.args {
+		arg := &l.args[i]
+		d.fill = append(d.fill, sideFiller(col, arg.nulls))
+		col++
+		for _, a := range arg.accs {
+			switch a.kind {
+			case accMaxBytes:
+				d.fill = append(d.fill, heapFiller(col, a))
+				col++
+				continue
+			case accSumDec, accMaxDec:
+				word(a.off)
+				word(a.off + 1)
+			default:
+				word(a.off)
+			}
+			if a.wraps() {
+				d.fill = append(d.fill, sideFiller(col, a.side))
+				col++
+			}
+		}
+	}
+	d.emit = func(b *column.Batch) error {
+		emit(d.table(b))
+		return nil
+	}
+	return d
+}
+
+// wraps reports whether the accumulator has a side that counts wraps.
+func (a accumulator) wraps() bool {
+	return a.kind == accSumInt || a.kind == accSumUint || a.kind == accSumDec
+}
+
+func sideFiller(col, side int) filler {
+	return func(s *sheet, at int, t *table, refs []uint32) error {
+		dst := column.View[int64](s.b.Cols[col].Data)[at:]
+		for i, ref := range refs {
+			dst[i] = t.sideAt(side, ref)
+		}
+		return nil
+	}
+}
+
+func heapFiller(col int, a accumulator) filler {
+	return func(s *sheet, at int, t *table, refs []uint32) error {
+		for i, ref := range refs {
+			if w := t.rows[int(ref)+a.off+1]; w != 0 {
+				s.putBytes(col, at+i, t.heaps[a.side].at(w))
+				continue
+			}
+			s.putBytes(col, at+i, nil)
+			s.null(&s.b.Cols[col], at+i)
+		}
+		return nil
+	}
+}
+
+func (d *Dump) windows(s *sheet, at int, _ *table, refs []uint32) error {
+	dst := column.View[int64](s.b.Cols[0].Data)[at:]
+	for i := range refs {
+		dst[i] = d.window
+	}
+	return nil
+}
+
+// Add writes a pane, which is not changed.
+func (d *Dump) Add(window int64, p *Pane) error {
+	d.window = window
+	return p.each(d.add)
+}
+
+// Close writes the last table.
+func (d *Dump) Close() error { return d.flush() }
+
+// table gives a batch as a table. The batch's memory is not of a pool.
+func (d *Dump) table(b *column.Batch) state.Table {
+	t := state.Table{Schema: d.schema, Rows: b.Rows, Cols: append([]column.Column(nil), b.Cols...), Groups: make([]uint16, b.Rows)}
+	d.hash = HashColumns(d.hash, b, d.keys)
+	for i, h := range d.hash {
+		t.Groups[i] = uint16(state.KeyGroup(h, d.groups))
+	}
+	return t
+}
+
+// Load reads saved rows into panes.
+type Load struct {
+	a    *Aggregator
+	pane func(window int64) (*Pane, error)
+	own  state.Range
+	rows []uint32
+}
+
+// NewLoad gives a reader of saved panes that takes the rows of the key groups in own. pane gives the pane of a window.
+func NewLoad(a *Aggregator, own state.Range, pane func(window int64) (*Pane, error)) *Load {
+	return &Load{a: a, own: own, pane: pane}
+}
+
+// Add reads a table.
+func (d *Load) Add(t state.Table) error {
+	if err := d.check(t); err != nil {
+		return err
+	}
+	b := column.NewBatch(nil, t.Schema, t.Rows)
+	defer b.Release()
+	copy(b.Cols, t.Cols)
+	windows := column.Values[int64](&b.Cols[0])
+	for lo := 0; lo < t.Rows; {
+		d.rows = d.rows[:0]
+		w := windows[lo]
+		for ; lo < t.Rows && windows[lo] == w && len(d.rows) < blockRows; lo++ {
+			if d.own.Contains(int(t.Groups[lo])) {
+				d.rows = append(d.rows, uint32(lo))
+			}
+		}
+		if len(d.rows) == 0 {
+			continue
+		}
+		p, err := d.pane(w)
+		if err == nil {
+			err = d.block(p, b)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// check compares the columns of a table with those that this layout saves.
+func (d *Load) check(t state.Table) error {
+	want := d.a.l.SnapshotSchema()
+	same := want.NumFields() == t.Schema.NumFields() && len(t.Cols) == want.NumFields() && len(t.Groups) == t.Rows
+	for i := 0; same && i < want.NumFields(); i++ {
+		same = want.Field(i).Name == t.Schema.Field(i).Name && arrow.TypeEqual(want.Field(i).Type, t.Schema.Field(i).Type)
+	}
+	if !same {
+		return fmt.Errorf("saved windows have the columns %v, this job's have %v: keys, aggregates or their types have changed",
+			fieldList(t.Schema), fieldList(want))
+	}
+	return nil
+}
+
+func fieldList(s *arrow.Schema) (out []string) {
+	for _, f := range s.Fields() {
+		out = append(out, f.Name+" "+f.Type.String())
+	}
+	return out
+}
+
+// block adds the groups of at most blockRows saved rows.
+func (d *Load) block(p *Pane, b *column.Batch) error {
+	if err := p.Settle(); err != nil {
+		return err
+	}
+	l, s, t := d.a.l, &d.a.s, p.t
+	s.keys = s.keys[:0]
+	for i := range l.keyCols {
+		s.keys = append(s.keys, &b.Cols[1+i])
+	}
+	refs, err := t.find(s, len(d.rows), rowAt{rows: d.rows})
+	if err != nil {
+		return err
+	}
+	col := 1 + len(l.keyCols)
+	next := func() *column.Column {
+		col++
+		return &b.Cols[col-1]
+	}
+	word := func(off int) {
+		v := column.View[uint64](next().Data)
+		for i, ref := range refs {
+			t.rows[int(ref)+off] = v[d.rows[i]]
+		}
+	}
+	side := func(n int) {
+		v := column.Values[int64](next())
+		for i, ref := range refs {
+			if x := v[d.rows[i]]; x != 0 {
+				t.side(n)[int(ref)/l.stride] = x
+			}
+		}
+	}
+	word(l.count)
+	for _, ref := range refs {
+		p.rows += int64(t.refCount(ref))
+	}
+	for _, arg := range l.args {
+		side(arg.nulls)
+		for _, a := range arg.accs {
+			switch a.kind {
+			case accMaxBytes:
+				c := next()
+				for i, ref := range refs {
+					if row := int(d.rows[i]); !c.IsNull(row) {
+						v := c.Bytes(row)
+						t.heaps[a.side].replace((*[2]uint64)(t.rows[int(ref)+a.off:]), prefix(v), v)
+					}
+				}
+				continue
+			case accSumDec, accMaxDec:
+				word(a.off)
+				word(a.off + 1)
+			default:
+				word(a.off)
+			}
+			if a.wraps() {
+				side(a.side)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,143 @@
+package window
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/state"
+)
+
+// The state of a window operator, format 1: the value "window" (JSON, see saved), the table "windows" with the open
+// windows (see kernel.Dump), and the table "evicted" with one row for each tombstone and key group: window_start Int64, ms.
+const (
+	stateFormat  = 1
+	stateValue   = "window"
+	stateWindows = "windows"
+	stateEvicted = "evicted"
+)
+
+// saved is what a task knows beside its tables.
+type saved struct {
+	Format    int   `json:"format"`
+	Watermark int64 `json:"watermark,string"` // W of the operator; the least is taken where tasks are merged
+	Clock     int64 `json:"clock,string"`     // processing time; the greatest is taken
+	SizeMs    int64 `json:"size_ms"`
+	OffsetMs  int64 `json:"offset_ms"`
+}
+
+var evictedSchema = arrow.NewSchema([]arrow.Field{{Name: "window_start", Type: arrow.PrimitiveTypes.Int64}}, nil)
+
+// Snapshot implements operator.Stateful.
+func (x *instance) Snapshot(w state.Writer) error {
+	v, err := json.Marshal(saved{stateFormat, x.watermark, x.clock, x.grid.size, x.grid.offset})
+	if err != nil {
+		return err
+	}
+	w.Value(stateValue, v)
+	d := kernel.NewDump(x.b.layout, x.maxParallelism(), x.live(), func(t state.Table) { w.Table(stateWindows, t) })
+	for _, o := range x.open {
+		if err := d.Add(o.start, o.pane); err != nil {
+			return err
+		}
+	}
+	if err := d.Close(); err != nil {
+		return err
+	}
+	if len(x.evicted) > 0 {
+		w.Table(stateEvicted, x.evictedTable())
+	}
+	return nil
+}
+
+func (x *instance) maxParallelism() int {
+	if x.ctx.MaxParallelism > 0 {
+		return x.ctx.MaxParallelism
+	}
+	return state.DefaultMaxParallelism
+}
+
+// owned is the key groups of this task.
+func (x *instance) owned() state.Range {
+	if x.ctx.KeyGroups.Len() > 0 {
+		return x.ctx.KeyGroups
+	}
+	return state.Range{End: x.maxParallelism()}
+}
+
+func (x *instance) evictedTable() state.Table {
+	t := state.Table{Schema: evictedSchema}
+	var starts []int64
+	own := x.owned()
+	for _, e := range x.evicted {
+		for g := own.First; g < own.End; g++ {
+			if e.groups == nil || e.groups[g] {
+				starts = append(starts, e.start)
+				t.Groups = append(t.Groups, uint16(g))
+			}
+		}
+	}
+	t.Rows = len(starts)
+	t.Cols = []column.Column{{Type: arrow.PrimitiveTypes.Int64, Kind: column.Int64, Data: column.BytesOf(starts)}}
+	return t
+}
+
+// Restore implements operator.Stateful.
+func (x *instance) Restore(r state.Reader) error {
+	for i, v := range r.Values(stateValue) {
+		var s saved
+		if err := json.Unmarshal(v, &s); err != nil {
+			return fmt.Errorf("restore window: %w", err)
+		}
+		switch {
+		case s.Format != stateFormat:
+			return fmt.Errorf("restore window: state has format %d, this version reads %d", s.Format, stateFormat)
+		case s.SizeMs != x.grid.size || s.OffsetMs != x.grid.offset:
+			return fmt.Errorf("restore window: state is of windows of %d ms with offset %d ms, the job's are %d ms with offset %d ms",
+				s.SizeMs, s.OffsetMs, x.grid.size, x.grid.offset)
+		}
+		if i == 0 {
+			x.watermark = s.Watermark
+		}
+		x.watermark, x.clock = min(x.watermark, s.Watermark), max(x.clock, s.Clock)
+	}
+	x.lateEdge = x.grid.floor(x.watermark)
+	load := kernel.NewLoad(x.agg, x.owned(), func(start int64) (*kernel.Pane, error) { return x.pane(start), nil })
+	for _, t := range r.Tables(stateWindows) {
+		if err := load.Add(t); err != nil {
+			return fmt.Errorf("restore window: %w", err)
+		}
+	}
+	x.restoreEvicted(r.Tables(stateEvicted))
+	if x.processing {
+		x.arm()
+	}
+	return nil
+}
+
+func (x *instance) restoreEvicted(tables []state.Table) {
+	own := x.owned()
+	at := map[int64]int{}
+	for _, t := range tables {
+		starts := column.Values[int64](&t.Cols[0])
+		for i, g := range t.Groups {
+			if !own.Contains(int(g)) {
+				continue
+			}
+			j, ok := at[starts[i]]
+			if !ok {
+				j = len(x.evicted)
+				at[starts[i]] = j
+				x.evicted = append(x.evicted, tombstone{starts[i], map[int]bool{}})
+			}
+			x.evicted[j].groups[int(g)] = true
+		}
+	}
+	for i := range x.evicted {
+		if len(x.evicted[i].groups) == own.Len() {
+			x.evicted[i].groups = nil
+		}
+	}
+}
