@@ -4,6 +4,8 @@ import (
 	"github.com/arkflow-go/arkflow/connectors"
 	"github.com/arkflow-go/arkflow/connectors/drop"
 	"github.com/arkflow-go/arkflow/connectors/file"
+	"github.com/arkflow-go/arkflow/connectors/generate"
+	"github.com/arkflow-go/arkflow/connectors/memory"
 	"github.com/arkflow-go/arkflow/connectors/stdout"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/window"
@@ -31,12 +33,15 @@ func NewRegistry() *Registry {
 
 func builtinSources() map[string]connectors.NewSource {
 	return map[string]connectors.NewSource{
-		"file": file.SourceFromParams,
+		"memory":   memory.SourceFromParams,
+		"generate": generate.FromParams,
+		"file":     file.SourceFromParams,
 	}
 }
 
 func builtinSinks() map[string]connectors.NewSink {
 	return map[string]connectors.NewSink{
+		"memory": memory.SinkFromParams,
 		"file":   file.SinkFromParams,
 		"stdout": stdout.FromParams,
 		"drop":   drop.FromParams,

@@ -64,7 +64,16 @@ func (c *check) dependsOn(n *graph.Node, set map[string]bool) bool {
 	return slices.ContainsFunc(c.in[n.ID], func(e graph.Edge) bool { return set[e.From] })
 }
 
+// checked is a source that can say whether it is configured rightly, without opening anything.
+type checked interface{ Check() error }
+
 func (c *check) bindSource(b *binding, n *graph.Node) {
+	if s, ok := n.Source.(checked); ok {
+		if err := guard("check", s.Check); err != nil {
+			c.errorOf(n, err)
+			return
+		}
+	}
 	schema := b.schemas[n.ID]
 	if schema == nil {
 		err := guard("schema", func() error { schema = n.Source.Schema(); return nil })
