@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,6 +83,7 @@ func ParseType(name string) (arrow.DataType, error) {
 	for n := range simpleTypes {
 		known = append(known, n)
 	}
+	slices.Sort(known)
 	return nil, fault.Unknown("type", name, known)
 }
 
