@@ -39,7 +39,7 @@ type OperatorStatus struct {
 }
 
 // Operator gives the status of the operator of that ID, or nil.
-func (s *Status) Operator(id string) *OperatorStatus {
+func (s Status) Operator(id string) *OperatorStatus {
 	for i := range s.Operators {
 		if s.Operators[i].ID == id {
 			return &s.Operators[i]
