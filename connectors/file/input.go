@@ -62,6 +62,9 @@ func (in *input) begin(ctx context.Context, c Compression, at place) error {
 	zipped := c == Gzip || c == Auto && strings.HasSuffix(in.name, ".gz")
 	size := blockBytes
 	if !zipped {
+		if info.Size() < at.offset {
+			return in.shrank(at.offset, info.Size())
+		}
 		size = int(min(int64(size), max(leastBlock, info.Size()-at.offset+tailBytes+1)))
 	}
 	in.buf = make([]byte, size)
