@@ -29,6 +29,9 @@ func (e Expr) Bind(s *arrow.Schema) (*Program, error) {
 	if c, ok := root.step.(*columnStep); ok {
 		p.column = c.index
 	}
+	for _, f := range s.Fields() {
+		p.kinds = append(p.kinds, column.KindOf(f.Type))
+	}
 	return p, nil
 }
 

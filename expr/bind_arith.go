@@ -39,7 +39,9 @@ func nullBeside(op operator, x bound) arrow.DataType {
 // arithNumbers computes with two numbers, in the type that the package comment gives.
 func (bd *binder) arithNumbers(n *node, l, r bound) (bound, bool) {
 	float := l.class() == classFloat || r.class() == classFloat
+	t := floatType(l, r)
 	if l.kind == column.Decimal || r.kind == column.Decimal {
+		t = arrow.PrimitiveTypes.Float64
 		if float {
 			l, r = bd.floatAsDecimal(l, r), bd.floatAsDecimal(r, l)
 			float = l.class() == classFloat || r.class() == classFloat
@@ -49,7 +51,6 @@ func (bd *binder) arithNumbers(n *node, l, r bound) (bound, bool) {
 		}
 	}
 	if float {
-		t := floatType(l, r)
 		l, r = bd.cast(l, t), bd.cast(r, t)
 		return bd.finish(n, &pairStep{op: n.op, kind: l.kind, a: l.use(), b: r.use()}, t, false, l, r)
 	}
@@ -59,7 +60,7 @@ func (bd *binder) arithNumbers(n *node, l, r bound) (bound, bool) {
 		l, r = bd.cast(l, u), bd.cast(r, u)
 		return bd.finish(n, &pairStep{op: n.op, kind: column.Uint64, a: l.use(), b: r.use(), what: what}, u, true, l, r)
 	}
-	t := arrow.PrimitiveTypes.Int64
+	t = arrow.PrimitiveTypes.Int64
 	l, r = bd.cast(l, t), bd.cast(r, t)
 	return bd.arithInts(n, l, r, t)
 }

@@ -35,6 +35,9 @@ func placeOf(l literal, t arrow.DataType) place {
 		}
 		return place{placeAbove, greatest(t)}
 	}
+	if f, ok := l.value.(float64); ok && (kind == column.Float64 || kind == column.Float32 && float64(float32(f)) == f) {
+		return place{placeExact, literal{t, f}} // a big number would lose the sign of zero
+	}
 	if d, ok := decimalOfFloat(l); ok && kind == column.Decimal {
 		l = d
 	}

@@ -11,6 +11,7 @@ import (
 type Program struct {
 	expr     Expr
 	schema   *arrow.Schema
+	kinds    []column.Kind // of the schema's columns
 	root     step
 	typ      arrow.DataType
 	nullable bool
@@ -51,8 +52,8 @@ func (ev *Evaluator) Program() *Program { return ev.p }
 
 // begin checks that the batch is of the schema that the program was bound to.
 func (ev *Evaluator) begin(b *column.Batch, errs *Errors) error {
-	for i, f := range ev.p.schema.Fields() {
-		if i >= len(b.Cols) || b.Cols[i].Kind != column.KindOf(f.Type) {
+	for i, k := range ev.p.kinds {
+		if i >= len(b.Cols) || b.Cols[i].Kind != k {
 			return fmt.Errorf("expression %s was bound to the schema %s and is evaluated over a batch of schema %s", ev.p.expr, ev.p.schema, b.Schema)
 		}
 	}
