@@ -159,10 +159,15 @@ func (b *specBuilder) transform(n *node, path string, o OperatorSpec) (err error
 	if planner.IsNil(n.Operator) {
 		return nothingMade(o.Kind)
 	}
+	policy := o.Config["late_policy"]
 	if !b.late[o.ID] {
+		if policy == any("route") {
+			return &Fault{Path: path + ".config.late_policy", Problem: "is route, but no edge reads the late rows",
+				Hint: "add an edge with port: late, or write drop"}
+		}
 		return nil
 	}
-	if p, given := o.Config["late_policy"]; given && p == any("drop") {
+	if policy == any("drop") {
 		return &Fault{Path: path + ".config.late_policy", Problem: "is drop, but an edge reads the late rows", Hint: "write route, or remove the edge"}
 	}
 	if r, ok := n.Operator.(lateRouter); ok {

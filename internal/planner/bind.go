@@ -242,8 +242,10 @@ func (c *check) bindOperator(b *binding, n *graph.Node, in []operator.Stream) {
 	}
 	for port, s := range out {
 		f := outputFault(port, s)
-		if f == nil && !slices.Contains(c.unread, n.ID) && !slices.ContainsFunc(c.out[n.ID], func(e graph.Edge) bool { return e.Port == port }) {
-			f = unread(port)
+		read := slices.ContainsFunc(c.out[n.ID], func(e graph.Edge) bool { return e.Port == port })
+		if f == nil && !read && port != operator.Late && !slices.Contains(c.unread, n.ID) {
+			f = &fault.Fault{Problem: fmt.Sprintf("nobody reads its output port %d", port),
+				Hint: "end the stream in a Sink (connectors/drop throws rows away)"}
 		}
 		if f != nil {
 			c.fault(n, f)
@@ -260,11 +262,4 @@ func outputFault(port int, s operator.Stream) *fault.Fault {
 		return &fault.Fault{Problem: fmt.Sprintf("output port %d: %v", port, err)}
 	}
 	return repeatedColumn(s.Schema)
-}
-
-func unread(port int) *fault.Fault {
-	if port == operator.Late {
-		return &fault.Fault{Problem: "late rows are routed, but nobody reads them", Hint: "end Late() in a Sink, or let the late policy drop them"}
-	}
-	return &fault.Fault{Problem: fmt.Sprintf("nobody reads its output port %d", port), Hint: "end the stream in a Sink (connectors/drop throws rows away)"}
 }
