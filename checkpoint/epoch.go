@@ -24,8 +24,15 @@ type OperatorSnapshot struct {
 	// Watermark is that of the operator in ms; the least int64 where it had none.
 	Watermark int64
 	State     *state.Snapshot // nil for an operator without state
-	Prepared  []byte          // what a two-phase sink has prepared; nil elsewhere
-	TwoPhase  bool            // Prepared is to be committed
+	// Prepared is what a two-phase sink has to commit once the epoch is sealed, oldest first: what it prepared for this epoch,
+	// and for earlier ones that were aborted.
+	Prepared []Prepared
+}
+
+// Prepared is what a two-phase sink has prepared for an epoch.
+type Prepared struct {
+	Epoch int64
+	Data  []byte
 }
 
 // SplitSnapshot is a split at a barrier: what has been handed downstream before it.

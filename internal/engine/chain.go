@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -23,6 +24,9 @@ type node struct {
 	marks  operator.WatermarkHandler
 	timer  operator.TimerHandler
 	writer operator.Writer // sinks
+	// unsealed is what a two-phase writer has prepared and not committed yet, oldest first. An epoch that is aborted leaves
+	// its part to the next one: its rows are behind the positions that one seals.
+	unsealed []checkpoint.Prepared
 
 	ports   []port
 	w       int64 // watermark of the operator
@@ -239,7 +243,8 @@ func (n *node) snapshot(epoch int64, into *checkpoint.TaskSnapshot) error {
 		if err != nil {
 			return n.wrap(fmt.Errorf("prepare epoch %d: %w", epoch, err))
 		}
-		s.Prepared, s.TwoPhase = p, true
+		n.unsealed = append(n.unsealed, checkpoint.Prepared{Epoch: epoch, Data: p})
+		s.Prepared = slices.Clone(n.unsealed)
 	default:
 		if err := w.Flush(); err != nil {
 			return n.wrap(fmt.Errorf("flush at epoch %d: %w", epoch, err))

@@ -45,15 +45,7 @@ type Execution struct {
 	state    State
 	err      error
 	sealed   *checkpoint.Epoch
-	toCommit map[commitKey][][]byte
 	degraded string
-}
-
-// commitKey names what one sink of one task has prepared for an epoch.
-type commitKey struct {
-	task     checkpoint.TaskID
-	operator string
-	epoch    int64
 }
 
 // closer is something that was opened, in the order of opening.
@@ -207,11 +199,4 @@ func (x *Execution) move(to State) {
 	x.mu.Unlock()
 	x.emit(Event{Kind: EventState, State: to, Message: fmt.Sprintf("%s -> %s", from, to)})
 	x.log.Info("job state", "job", x.cfg.Plan.Job, "from", string(from), "to", string(to))
-}
-
-// prepared gives what a sink of a task has to commit for an epoch.
-func (x *Execution) prepared(t checkpoint.TaskID, op string, epoch int64) [][]byte {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.toCommit[commitKey{t, op, epoch}]
 }

@@ -207,26 +207,12 @@ func (m *master) sealed(e evSealed) {
 	m.commits[epoch.Number] = c
 	x.mu.Lock()
 	x.sealed = epoch
-	var tell []*task
-	for _, t := range x.tasks {
-		two := false
-		for _, n := range t.nodes {
-			for _, s := range epoch.Operators[n.id] {
-				if s.TwoPhase && s.Subtask == t.id.Subtask {
-					k := commitKey{t.id, n.id, epoch.Number}
-					x.toCommit[k] = append(x.toCommit[k], s.Prepared)
-					two = true
-				}
-			}
-		}
-		if two {
-			c.left++
-			tell = append(tell, t)
-		}
-	}
 	x.mu.Unlock()
-	for _, t := range tell {
-		t.in.command(command{kind: cmdCommit, epoch: epoch.Number})
+	for _, t := range x.tasks {
+		if t.commits() {
+			c.left++
+			t.in.command(command{kind: cmdCommit, epoch: epoch.Number})
+		}
 	}
 	if c.left == 0 {
 		m.concludeEpoch(c)
@@ -251,13 +237,6 @@ func (m *master) committed(e evCommitted) {
 func (m *master) concludeEpoch(c *committing) {
 	epoch := c.seal.Epoch
 	delete(m.commits, epoch.Number)
-	m.x.mu.Lock()
-	for k := range m.x.toCommit {
-		if k.epoch == epoch.Number {
-			delete(m.x.toCommit, k)
-		}
-	}
-	m.x.mu.Unlock()
 	answer(c.seal.Waiters, CheckpointResult{Epoch: epoch.Number})
 	m.x.emit(Event{Kind: EventCheckpoint, Epoch: epoch.Number, Message: fmt.Sprintf("epoch %d sealed", epoch.Number)})
 	if epoch.Ends && m.failure == nil {

@@ -24,7 +24,7 @@ import (
 func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	cfg = cfg.withDefaults()
 	x := &Execution{cfg: cfg, clock: cfg.Clock, log: cfg.Logger, hooks: cfg.Hooks, state: Created, done: make(chan struct{}),
-		schemas: map[string]*arrow.Schema{}, toCommit: map[commitKey][][]byte{}}
+		schemas: map[string]*arrow.Schema{}}
 	x.activity.quiet = cfg.Hooks.Quiet
 	x.box.wake = make(chan struct{}, 1)
 	x.started = x.clock.Now()
@@ -380,7 +380,7 @@ func (b *builder) recommit() error {
 	}
 	for id, saved := range r.Operators {
 		for i, s := range saved {
-			if !s.TwoPhase {
+			if len(s.Prepared) == 0 {
 				continue
 			}
 			op := b.x.cfg.Plan.Operator(id)
@@ -392,8 +392,10 @@ func (b *builder) recommit() error {
 			if !ok {
 				return fmt.Errorf("restore epoch %d: operator %q has prepared rows and its sink is not two-phase any more", r.Number, id)
 			}
-			if err := w.Commit(r.Number, s.Prepared); err != nil {
-				return fmt.Errorf("restore epoch %d: operator %q: commit: %w", r.Number, id, err)
+			for _, p := range s.Prepared {
+				if err := w.Commit(p.Epoch, p.Data); err != nil {
+					return fmt.Errorf("restore epoch %d: operator %q: commit of epoch %d: %w", r.Number, id, p.Epoch, err)
+				}
 			}
 		}
 	}

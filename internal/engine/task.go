@@ -60,7 +60,7 @@ func (t *task) run() error {
 			if err := t.ctx.Err(); err != nil {
 				return context.Cause(t.ctx)
 			}
-			if err := t.obey(); err != nil {
+			if err := t.obey(); err != nil || t.phase == phaseExit {
 				return err
 			}
 			if err := t.fireTimers(); err != nil {
@@ -206,6 +206,16 @@ func (t *task) barrier(epoch int64, ends bool) error {
 	return nil
 }
 
+// commits reports whether a writer of the task commits in two phases.
+func (t *task) commits() bool {
+	for _, n := range t.nodes {
+		if _, ok := n.writer.(operator.TwoPhaseWriter); ok {
+			return true
+		}
+	}
+	return false
+}
+
 // commit commits what the writers of the task have prepared up to an epoch.
 func (t *task) commit(epoch int64) error {
 	for _, n := range t.nodes {
@@ -213,13 +223,15 @@ func (t *task) commit(epoch int64) error {
 		if !ok {
 			continue
 		}
-		for _, p := range t.exec.prepared(t.id, n.id, epoch) {
+		for len(n.unsealed) > 0 && n.unsealed[0].Epoch <= epoch {
+			p := n.unsealed[0]
 			prev := n.enter()
-			err := w.Commit(epoch, p)
+			err := w.Commit(p.Epoch, p.Data)
 			n.leave(prev)
 			if err != nil {
 				return n.wrap(err)
 			}
+			n.unsealed = n.unsealed[1:]
 		}
 	}
 	return nil
