@@ -1,0 +1,131 @@
+package arkflowtest
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/arkflow-go/arkflow/column"
+)
+
+// Row is a row by the names of its columns. Values are nil, bool, int64, uint64, float64, string, []byte, time.Time
+// (timestamps and dates, in UTC), time.Duration (durations and times of day), and a decimal as its text.
+type Row = map[string]any
+
+// cell gives the value of physical row i of a column.
+func cell(c *column.Column, i int) any {
+	if c.IsNull(i) {
+		return nil
+	}
+	t := c.Type
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		t = d.ValueType
+	}
+	switch c.Kind {
+	case column.Bool:
+		return c.Bool(i)
+	case column.Int8:
+		return int64(column.Values[int8](c)[i])
+	case column.Int16:
+		return int64(column.Values[int16](c)[i])
+	case column.Int32:
+		return integerCell(t, int64(column.Values[int32](c)[i]))
+	case column.Int64:
+		return integerCell(t, column.Values[int64](c)[i])
+	case column.Uint8:
+		return uint64(column.Values[uint8](c)[i])
+	case column.Uint16:
+		return uint64(column.Values[uint16](c)[i])
+	case column.Uint32:
+		return uint64(column.Values[uint32](c)[i])
+	case column.Uint64:
+		return column.Values[uint64](c)[i]
+	case column.Float32:
+		return float64(column.Values[float32](c)[i])
+	case column.Float64:
+		return column.Values[float64](c)[i]
+	case column.Decimal:
+		w := column.View[uint64](c.Data)[2*i : 2*i+2]
+		return decimal128.New(int64(w[1]), w[0]).ToString(t.(*arrow.Decimal128Type).Scale)
+	}
+	switch t.ID() {
+	case arrow.BINARY, arrow.LARGE_BINARY, arrow.BINARY_VIEW:
+		return append([]byte{}, c.Bytes(i)...)
+	}
+	return strings.Clone(c.String(i))
+}
+
+// integerCell gives what an integer of a type stands for.
+func integerCell(t arrow.DataType, v int64) any {
+	switch x := t.(type) {
+	case *arrow.TimestampType:
+		switch x.Unit {
+		case arrow.Second:
+			return time.Unix(v, 0).UTC()
+		case arrow.Millisecond:
+			return time.UnixMilli(v).UTC()
+		case arrow.Microsecond:
+			return time.UnixMicro(v).UTC()
+		}
+		return time.Unix(floorDiv(v, 1e9), v-floorDiv(v, 1e9)*1e9).UTC()
+	case *arrow.Date32Type:
+		return time.Unix(v*86400, 0).UTC()
+	case *arrow.Date64Type:
+		return time.UnixMilli(v).UTC()
+	case *arrow.DurationType:
+		return time.Duration(v) * x.Unit.Multiplier()
+	case *arrow.Time32Type:
+		return time.Duration(v) * x.Unit.Multiplier()
+	case *arrow.Time64Type:
+		return time.Duration(v) * x.Unit.Multiplier()
+	}
+	return v
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
+}
+
+// text is the form in which values are compared and shown: numbers are equal where they are the same number, whatever their Go
+// type; instants where they are the same instant.
+func text(v any) string {
+	switch x := v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return strconv.FormatBool(x)
+	case int64:
+		return strconv.FormatInt(x, 10)
+	case uint64:
+		return strconv.FormatUint(x, 10)
+	case float64:
+		return floatText(x)
+	case string:
+		return strconv.Quote(x)
+	case []byte:
+		return fmt.Sprintf("0x%x", x)
+	case time.Time:
+		return x.UTC().Format(time.RFC3339Nano)
+	case time.Duration:
+		return x.String()
+	}
+	if n, ok := plain(v); ok {
+		return text(n)
+	}
+	return fmt.Sprint(v)
+}
+
+func floatText(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<63 {
+		return strconv.FormatInt(int64(f), 10) // 3.0 is 3, −0.0 is 0
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}

@@ -1,0 +1,98 @@
+package arkflowtest
+
+import (
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/arkflow-go/arkflow"
+)
+
+// smallInput is the number of rows up to which Verify takes an epoch after every single one.
+const smallInput = 150
+
+// regime is one way to run a job in which its results must be the same.
+type regime struct {
+	name string
+	opts []Option
+}
+
+// Verify runs a job in all the ways that must not matter and compares what its sinks hold: scripted batches of 1, 7, 1,000, 8,192 and random
+// numbers of rows; 1, 2 and 7 tasks of every operator; splits polled in turn and in random order, by fixed seeds and one fresh one, which is
+// printed; links that hold a single batch; an epoch after every row (of an input of more than 150 rows: after every batch); a restore from
+// every epoch. It takes the options of Run: give the expected rows by Want, and by Counts what must add up. Without a Want the first run is
+// what the others are compared to. Results of processing time, of windows that evict and of sums of floats that are not exact may differ between
+// runs by nature.
+func Verify(t TB, job *arkflow.Job, opts ...Option) {
+	t.Helper()
+	first, err := Try(job, opts...)
+	if err != nil {
+		t.Fatalf("plain run: %v", err)
+		return
+	}
+	fresh := new(maphash.Hash).Sum64() // a seed of its own in each process
+	for _, g := range regimes(rowsIn(opts), first.plan.MaxParallelism, fresh) {
+		if err := g.run(job, opts, first); err != nil {
+			t.Fatalf("%s (fresh seed %d): %v", g.name, fresh, err)
+			return
+		}
+	}
+}
+
+func (g regime) run(job *arkflow.Job, opts []Option, first *Result) error {
+	all := append(slices.Clone(opts), g.opts...)
+	if strings.HasPrefix(g.name, "restore") {
+		return everyRestore(job, all)
+	}
+	r, err := Try(job, all...)
+	if err != nil {
+		return err
+	}
+	return r.same(first)
+}
+
+// rowsIn is the number of scripted rows.
+func rowsIn(opts []Option) (n int) {
+	for _, splits := range newConfig(opts).sources {
+		for _, s := range splits {
+			for _, st := range s.steps {
+				if st.kind == stepRows {
+					n += st.rows.len()
+				}
+			}
+		}
+	}
+	return n
+}
+
+func regimes(rows, maxParallelism int, fresh uint64) (out []regime) {
+	add := func(name string, opts ...Option) { out = append(out, regime{name, opts}) }
+	for _, p := range []int{1, 2, 7} {
+		if p > maxParallelism {
+			continue
+		}
+		tasks := Parallelism(p)
+		for _, n := range []int{1, 7, 1000, 8192} {
+			add(fmt.Sprintf("batches of %d, parallelism %d", n, p), tasks, BatchRows(n))
+			add(fmt.Sprintf("batches of %d, parallelism %d, random polling, links of 1", n, p), tasks, BatchRows(n), RandomPolling(uint64(n)), LinkBatches(1))
+		}
+		for seed := range uint64(3) {
+			add(fmt.Sprintf("random batches %d, parallelism %d", seed, p), tasks, RandomCuts(seed), RandomPolling(seed+17))
+		}
+		r := rand.New(rand.NewPCG(fresh, uint64(p)))
+		add(fmt.Sprintf("fresh random batches, parallelism %d", p), tasks, RandomCuts(r.Uint64()), RandomPolling(r.Uint64()), LinkBatches(1+r.IntN(3)))
+	}
+	every, how := BarrierEveryRow(), "row"
+	if rows > smallInput {
+		every, how = func(c *config) { c.barriers, c.batch, c.cutRandom = true, rows/40, false }, "batch"
+	}
+	for _, p := range []int{1, 2} {
+		if p <= maxParallelism {
+			add(fmt.Sprintf("barrier after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)))
+			add(fmt.Sprintf("restore after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)+3))
+		}
+	}
+	return out
+}
