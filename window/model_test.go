@@ -1,0 +1,302 @@
+package window
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"sort"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// text writes a value as something to compare: equal keys and equal results have equal texts.
+func text(c *column.Column, i int) string {
+	if c.IsNull(i) {
+		return "null"
+	}
+	switch c.Kind {
+	case column.Bool:
+		return fmt.Sprint(c.Bool(i))
+	case column.Bytes:
+		return fmt.Sprintf("%q", c.Bytes(i))
+	case column.Decimal:
+		return bigDecimal(c, i).String()
+	case column.Float64:
+		return floatText(column.Values[float64](c)[i])
+	case column.Float32:
+		return floatText(float64(column.Values[float32](c)[i]))
+	case column.Int8:
+		return fmt.Sprint(column.Values[int8](c)[i])
+	case column.Int16:
+		return fmt.Sprint(column.Values[int16](c)[i])
+	case column.Int32:
+		return fmt.Sprint(column.Values[int32](c)[i])
+	case column.Uint8:
+		return fmt.Sprint(column.Values[uint8](c)[i])
+	case column.Uint16:
+		return fmt.Sprint(column.Values[uint16](c)[i])
+	case column.Uint32:
+		return fmt.Sprint(column.Values[uint32](c)[i])
+	case column.Uint64:
+		return fmt.Sprint(column.Values[uint64](c)[i])
+	}
+	return fmt.Sprint(column.Values[int64](c)[i])
+}
+
+func floatText(f float64) string {
+	if f == 0 {
+		f = 0 // −0 is 0
+		return "0"
+	}
+	return fmt.Sprint(f)
+}
+
+func bigDecimal(c *column.Column, i int) *big.Int {
+	d := column.View[[2]uint64](c.Data)[i]
+	v := big.NewInt(int64(d[1]))
+	return v.Add(v.Lsh(v, 64), new(big.Int).SetUint64(d[0]))
+}
+
+// model is a window operator that takes one row at a time and keeps every value.
+type model struct {
+	size, offset int64
+	limit        int
+	watermark    int64
+	keys         []string
+	aggs         []Aggregate
+	open         map[int64]map[string][]modelRow
+	evicted      map[int64]bool
+	results      []string
+	late, nulls  int
+	lost         int
+}
+
+type modelRow struct {
+	b   *column.Batch // never released while the model lives
+	row int
+}
+
+func newModel(size, offset int64, limit int, keys []string, aggs []Aggregate) *model {
+	return &model{size: size, offset: offset, limit: limit, watermark: math.MinInt64, keys: keys, aggs: aggs,
+		open: map[int64]map[string][]modelRow{}, evicted: map[int64]bool{}}
+}
+
+func (m *model) row(b *column.Batch, row int, t int64, valid bool, j int64) {
+	if !valid {
+		m.nulls++
+		return
+	}
+	start := t - ((t-m.offset)%m.size+m.size)%m.size
+	if start+m.size <= max(j, m.watermark) {
+		m.late++
+		return
+	}
+	var key []string
+	for _, k := range m.keys {
+		key = append(key, text(b.Column(k), row))
+	}
+	k := strings.Join(key, "|")
+	for {
+		if m.evicted[start] {
+			m.lost++
+			return
+		}
+		live := 0
+		for _, w := range m.open {
+			live += len(w)
+		}
+		if m.open[start][k] != nil || m.limit == 0 || live < m.limit {
+			break
+		}
+		oldest := int64(math.MaxInt64)
+		for s := range m.open {
+			oldest = min(oldest, s)
+		}
+		for _, rows := range m.open[oldest] {
+			m.lost += len(rows)
+		}
+		delete(m.open, oldest)
+		m.evicted[oldest] = true
+	}
+	if m.open[start] == nil {
+		m.open[start] = map[string][]modelRow{}
+	}
+	m.open[start][k] = append(m.open[start][k], modelRow{b, row})
+}
+
+func (m *model) advance(w int64) {
+	if w <= m.watermark {
+		return
+	}
+	m.watermark = w
+	var starts []int64
+	for s := range m.open {
+		if s+m.size <= w {
+			starts = append(starts, s)
+		}
+	}
+	sort.Slice(starts, func(i, j int) bool { return starts[i] < starts[j] })
+	for _, s := range starts {
+		for k, rows := range m.open[s] {
+			line := fmt.Sprintf("%s|%d|%d", k, s, s+m.size)
+			for _, a := range m.aggs {
+				line += "|" + m.aggregate(a, rows)
+			}
+			m.results = append(m.results, line)
+		}
+		delete(m.open, s)
+	}
+	for s := range m.evicted {
+		if s+m.size <= w {
+			delete(m.evicted, s)
+		}
+	}
+}
+
+func (m *model) aggregate(a Aggregate, rows []modelRow) string {
+	if a.column == "" {
+		return fmt.Sprint(len(rows))
+	}
+	var vals []modelRow
+	for _, r := range rows {
+		if !r.b.Column(a.column).IsNull(r.row) {
+			vals = append(vals, r)
+		}
+	}
+	if a.fn == "count" {
+		return fmt.Sprint(len(vals))
+	}
+	if len(vals) == 0 {
+		return "null"
+	}
+	if a.fn == "min" || a.fn == "max" {
+		best := vals[0]
+		for _, r := range vals[1:] {
+			o := order(r.b.Column(a.column), r.row, best.b.Column(a.column), best.row)
+			if o < 0 && a.fn == "min" || o > 0 && a.fn == "max" {
+				best = r
+			}
+		}
+		return text(best.b.Column(a.column), best.row)
+	}
+	return sumText(a, vals)
+}
+
+func sumText(a Aggregate, vals []modelRow) string {
+	c := vals[0].b.Column(a.column)
+	n := big.NewInt(int64(len(vals)))
+	switch c.Kind {
+	case column.Float32, column.Float64:
+		s := 0.0
+		for _, r := range vals {
+			s += floatOf(r.b.Column(a.column), r.row)
+		}
+		if a.fn == "avg" {
+			return floatText(s / float64(len(vals)))
+		}
+		if c.Kind == column.Float32 {
+			s = float64(float32(s))
+		}
+		return floatText(s)
+	case column.Decimal:
+		s := new(big.Int)
+		for _, r := range vals {
+			s.Add(s, bigDecimal(r.b.Column(a.column), r.row))
+		}
+		if a.fn == "sum" {
+			return fits(s, new(big.Int).Neg(ten38()), ten38())
+		}
+		d := c.Type.(*arrow.Decimal128Type)
+		s.Mul(s, new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(min(38, d.Precision+4)-d.Precision)), nil))
+		half := new(big.Int).Abs(s)
+		half.Add(half.Lsh(half, 1), n)
+		half.Quo(half, n.Lsh(n, 1))
+		if s.Sign() < 0 {
+			half.Neg(half)
+		}
+		return half.String()
+	}
+	s := new(big.Int)
+	for _, r := range vals {
+		v, _ := new(big.Int).SetString(text(r.b.Column(a.column), r.row), 10)
+		s.Add(s, v)
+	}
+	if a.fn == "avg" {
+		f, _ := new(big.Float).SetInt(s).Float64()
+		return floatText(f / float64(len(vals)))
+	}
+	if k := c.Kind; k == column.Uint8 || k == column.Uint16 || k == column.Uint32 || k == column.Uint64 {
+		return fits(s, big.NewInt(-1), new(big.Int).Lsh(big.NewInt(1), 64))
+	}
+	return fits(s, new(big.Int).Sub(big.NewInt(math.MinInt64), big.NewInt(1)), new(big.Int).Lsh(big.NewInt(1), 63))
+}
+
+func ten38() *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(38), nil) }
+
+// fits gives null where not lo < s < hi: what Skip makes of it.
+func fits(s, lo, hi *big.Int) string {
+	if s.Cmp(lo) <= 0 || s.Cmp(hi) >= 0 {
+		return "null"
+	}
+	return s.String()
+}
+
+func floatOf(c *column.Column, i int) float64 {
+	if c.Kind == column.Float32 {
+		return float64(column.Values[float32](c)[i])
+	}
+	return column.Values[float64](c)[i]
+}
+
+// order compares two values; NaN is greatest.
+func order(a *column.Column, i int, b *column.Column, j int) int {
+	switch a.Kind {
+	case column.Bytes:
+		return strings.Compare(a.String(i), b.String(j))
+	case column.Bool:
+		return strings.Compare(text(a, i), text(b, j)) // false < true
+	case column.Float32, column.Float64:
+		x, y := floatOf(a, i), floatOf(b, j)
+		switch {
+		case x != x && y != y || x == y:
+			return 0
+		case x != x || x > y:
+			return 1
+		}
+		return -1
+	case column.Decimal:
+		return bigDecimal(a, i).Cmp(bigDecimal(b, j))
+	}
+	x, _ := new(big.Int).SetString(text(a, i), 10)
+	y, _ := new(big.Int).SetString(text(b, j), 10)
+	return x.Cmp(y)
+}
+
+// collect is an Output that keeps rows as texts.
+type collect struct {
+	results []string
+	late    []string
+	ends    []int64
+}
+
+func (o *collect) Emit(port int, b *column.Batch) error {
+	for i := range b.Len() {
+		var f []string
+		for c := range b.Cols {
+			f = append(f, text(&b.Cols[c], b.Row(i)))
+		}
+		line := strings.Join(f, "|")
+		if port == operator.Late {
+			o.late = append(o.late, line)
+			continue
+		}
+		o.results = append(o.results, line)
+		if b.Times != nil {
+			o.ends = append(o.ends, b.Times[b.Row(i)]+1)
+		}
+	}
+	return nil
+}
