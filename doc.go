@@ -7,7 +7,7 @@
 //
 //	job := arkflow.NewJob("orders", arkflow.Parallelism(4))
 //
-//	perMinute := job.Source("orders", file.Source{Path: "orders/*.jsonl"},
+//	perMinute := job.Source("orders", file.Source{URL: "orders/*.jsonl", Format: codec.JSONOf[Order]()},
 //		arkflow.EventTime("ts", arkflow.OutOfOrderness(2*time.Second))).
 //		Filter("paid", status.Eq("paid")).
 //		With(arkflow.OnError(arkflow.Skip())).

@@ -120,6 +120,9 @@ func node(name string, v reflect.Value) (*yaml.Node, error) {
 			}
 			n.Content = append(n.Content, e)
 		}
+		if short(n) {
+			n.Style = yaml.FlowStyle
+		}
 		return n, nil
 	case reflect.Map:
 		return mapping(v)
@@ -154,6 +157,18 @@ func float(f float64) (*yaml.Node, error) {
 		s = strings.Replace(s, "e", ".0e", 1)
 	}
 	return scalar("!!float", s), nil
+}
+
+// short tells a list that reads well on one line.
+func short(list *yaml.Node) bool {
+	size := 0
+	for _, e := range list.Content {
+		size += len(e.Value) + 2
+		if e.Kind != yaml.ScalarNode {
+			return false
+		}
+	}
+	return size <= 80
 }
 
 func mapping(v reflect.Value) (*yaml.Node, error) {
