@@ -30,6 +30,7 @@ type node struct {
 
 	ports   []port
 	w       int64 // watermark of the operator
+	resumed bool  // w is that of the epoch the job was restored from, and has not been told to those behind
 	timerAt time.Time
 
 	counters operator.Counters
@@ -162,9 +163,10 @@ func (n *node) Emit(port int, b *column.Batch) error {
 
 // watermark tells the operator of its watermark, then everything behind it.
 func (n *node) watermark(w int64) error {
-	if w <= n.w {
+	if w < n.w || w == n.w && !n.resumed {
 		return nil
 	}
+	n.resumed = false
 	forward := w
 	if n.marks != nil {
 		n.meter()
@@ -269,6 +271,7 @@ func (n *node) restore(e *checkpoint.Epoch) error {
 		}
 	}
 	n.wNow.Store(n.w)
+	n.resumed = n.w != operator.MinWatermark
 	if st, ok := n.inst.(operator.Stateful); ok && len(merged) > 0 {
 		if err := st.Restore(merged); err != nil {
 			return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: fmt.Errorf("restore epoch %d: %w", e.Number, err)}

@@ -365,6 +365,11 @@ func (b *builder) openSplit(s *sourceStage, src operator.Source, sp operator.Spl
 			return err
 		}
 		out.reader = r
+		if own, ok := r.(operator.WatermarkReader); ok {
+			if w, ok := own.Watermark(); ok {
+				out.w = w
+			}
+		}
 		b.x.closers = append(b.x.closers, closer{s.node.id, r.Close})
 	}
 	s.splits = append(s.splits, out)

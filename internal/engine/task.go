@@ -56,6 +56,9 @@ func (t *task) run() error {
 		loop = t.readSplits
 	}
 	return t.guard(func() error {
+		if err := t.resume(); err != nil {
+			return err
+		}
 		for t.phase != phaseExit {
 			if err := t.ctx.Err(); err != nil {
 				return context.Cause(t.ctx)

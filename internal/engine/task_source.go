@@ -87,6 +87,16 @@ func (t *task) readSplits() error {
 	return t.wait(s)
 }
 
+// resume tells those behind of the watermark that the task had in the epoch that the job was restored from: a link begins
+// without one, and a split that is silent now would hold them back for ever.
+func (t *task) resume() error {
+	root := t.root()
+	if t.source == nil || !root.resumed || root.w == operator.MaxWatermark {
+		return nil
+	}
+	return root.watermark(root.w)
+}
+
 // idleFromTheStart tells the tasks behind that a source task without splits takes no part in event time; as there will be
 // no split later either, it is finished too.
 func (t *task) idleFromTheStart() error {
