@@ -9,7 +9,7 @@ type Result struct {
 	Late     int64 // rows that were dropped because their window had ended
 }
 
-// Job takes batches in turn. Finish ends what is open; after it the job is spent.
+// Job takes batches in turn. Finish ends what is open and gives the result so far.
 type Job interface {
 	Batch(b *events.Batch)
 	Finish() Result

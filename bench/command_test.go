@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+)
+
+// lines runs the command and gives its JSON lines by name.
+func lines(t *testing.T, args ...string) map[string]map[string]any {
+	t.Helper()
+	var out, diag bytes.Buffer
+	require.NoError(t, command(t.Context(), append(args, "-json", "-times", "1"), &out, &diag), diag.String())
+	found := map[string]map[string]any{}
+	dec := json.NewDecoder(&out)
+	for {
+		var m map[string]any
+		err := dec.Decode(&m)
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		require.NoError(t, err)
+		found[m["name"].(string)] = m
+	}
+}
+
+func TestEveryJobOfTheEngineSuiteAgreesWithItsLoop(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	// 1,010,000 events reach into a second window.
+	one := lines(t, "-suite", "engine", "-n", "1010000", "-run", "^(map|tumble_1k|tumble_100k|tumble_str_100k|disorder)$")
+	require.Len(t, one, 5)
+	assert.Equal(t, one["tumble_100k"]["checksum"], one["tumble_str_100k"]["checksum"], "the keys are the same numbers")
+	assert.Positive(t, one["disorder"]["late"])
+	assert.Positive(t, one["tumble_100k"]["bytes_per_key"])
+	for name, f := range one {
+		for _, field := range []string{"rows_per_s", "rows_per_cpu_s", "cpu_ns_per_row", "baseline", "ratio", "rows_out"} {
+			assert.Positive(t, f[field], "%s of %s", field, name)
+		}
+		assert.IsType(t, "", f["checksum"])
+		assert.Equal(t, "replay", f["source"])
+	}
+	two := lines(t, "-p", "2", "-source", "live", "-n", "1010000", "-extra", "-run", "^(map|tumble_1k)$")
+	require.Len(t, two, 2)
+	for name, f := range two {
+		assert.Equal(t, one[name]["checksum"], f["checksum"], name)
+		assert.Positive(t, f["speedup"], name)
+		assert.Equal(t, "live", f["source"])
+	}
+	assert.Contains(t, two["tumble_1k"]["extra"], "(")
+	assert.Positive(t, two["tumble_1k"]["extra_per_column"])
+}
+
+func TestJSONLinesFromFileToFile(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	f := lines(t, "-n", "20000", "-run", "^json_e2e$")["json_e2e"]
+	require.NotNil(t, f)
+	assert.EqualValues(t, 1000, f["rows_out"])
+	assert.Equal(t, lines(t, "-n", "20000", "-run", "^tumble_1k$")["tumble_1k"]["checksum"], f["checksum"])
+}
+
+func TestTrickleMeasuresFromTheDueTime(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	f := lines(t, "-n", "450", "-run", "^trickle$")["trickle"]
+	require.NotNil(t, f)
+	assert.EqualValues(t, 50, f["rows_out"], "5 windows of 10 keys")
+	assert.Positive(t, f["p50_ms"])
+	assert.GreaterOrEqual(t, f["max_ms"], f["p50_ms"])
+}
+
+func TestEveryKernelAgreesWithItsPlainForm(t *testing.T) {
+	f := lines(t, "-suite", "kernel", "-n", "200000")
+	assert.Len(t, f, len(kernelSuite()))
+	for name, k := range f {
+		assert.Positive(t, k["ratio"], name)
+	}
+}
+
+func TestTheTableIsForPeople(t *testing.T) {
+	var out, diag bytes.Buffer
+	require.NoError(t, command(t.Context(), []string{"-suite", "kernel", "-n", "100000", "-run", "hash", "-times", "1"}, &out, &diag))
+	printed := strings.Split(strings.TrimSpace(out.String()), "\n")
+	require.Len(t, printed, 3)
+	assert.Contains(t, printed[0], "rows/cpu-s")
+	assert.True(t, strings.HasPrefix(printed[1], "hash_int64 "))
+}
+
+func TestTheCommandSaysWhatIsWrong(t *testing.T) {
+	for arg, want := range map[string]string{
+		"-suite=none":      `no suite "none": there are engine, kernel`,
+		"-run=nothing":     `-run "nothing" matches nothing in suite "engine": there are map, tumble_1k`,
+		"-run=(":           "-run: error parsing regexp",
+		"-source=file":     `-source "file": give replay or live`,
+		"-n=-1":            "-n -1, -p 1, -times 3: give n >= 0",
+		"-p=0":             "-p 0",
+		"tumble":           `unexpected argument "tumble"`,
+		"-no-such-flag":    "flag provided but not defined",
+		"-help":            flag.ErrHelp.Error(),
+		"-times=three":     "invalid value",
+		"-suite=engine -x": `no suite "engine -x"`,
+	} {
+		var out, diag bytes.Buffer
+		require.ErrorContains(t, command(t.Context(), []string{arg}, &out, &diag), want)
+		assert.Empty(t, out.String())
+	}
+}

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/arkflow-go/arkflow/bench/events"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// replay is a source of the events [0, n). Each split keeps a few batches and fills those that have come back with the
+// next events inside Poll. The CPU time of that can be taken out of a figure: see filling.
+type replay struct {
+	events *events.Generator
+	text   bool // keys as text
+	n      int64
+	splits int
+	live   bool // do not measure the filling: it belongs to the figure
+
+	filled atomic.Int64 // ns of thread CPU time
+}
+
+// ringBatches is how many batches a split keeps.
+const ringBatches = 4
+
+func (s *replay) Kind() string { return "bench-replay" }
+
+func (s *replay) Schema() *arrow.Schema {
+	key := arrow.DataType(arrow.PrimitiveTypes.Int64)
+	if s.text {
+		key = arrow.BinaryTypes.String
+	}
+	return arrow.NewSchema([]arrow.Field{
+		{Name: "key", Type: key},
+		{Name: "price", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "ts", Type: arrow.PrimitiveTypes.Int64},
+	}, nil)
+}
+
+func (s *replay) Splits(context.Context) ([]operator.Split, error) {
+	splits := make([]operator.Split, s.splits)
+	for i := range splits {
+		splits[i].ID = strconv.Itoa(i)
+	}
+	return splits, nil
+}
+
+// Open gives the reader of the batches i, i+splits, i+2·splits, …
+func (s *replay) Open(ctx *operator.Context, split operator.Split, position []byte) (operator.Reader, error) {
+	first, err := strconv.Atoi(split.ID)
+	if err != nil {
+		return nil, fmt.Errorf("open split %q: %w", split.ID, err)
+	}
+	r := &replayReader{source: s, pool: ctx.Pool, schema: s.Schema(), next: int64(first), wake: make(chan struct{}, 1)}
+	if len(position) == 8 {
+		r.next = int64(binary.LittleEndian.Uint64(position))
+	}
+	r.returned = r.next
+	for i := range r.ring {
+		slot := &r.ring[i]
+		slot.events = events.NewBatch(events.Rows)
+		if s.text {
+			slot.events.Text = make([]byte, 0, events.Rows*events.TextBytes)
+			slot.offsets = textOffsets()
+		}
+		slot.free.Store(true)
+		slot.back = func() {
+			slot.free.Store(true)
+			select {
+			case r.wake <- struct{}{}:
+			default:
+			}
+		}
+	}
+	return r, nil
+}
+
+func textOffsets() []int32 {
+	off := make([]int32, events.Rows+1)
+	for i := range off {
+		off[i] = int32(i * events.TextBytes)
+	}
+	return off
+}
+
+// fillCPU is what the splits have spent on making events.
+func (s *replay) fillCPU() time.Duration { return time.Duration(s.filled.Load()) }
+
+type replayReader struct {
+	source   *replay
+	pool     *column.Pool
+	schema   *arrow.Schema
+	next     int64 // number of the batch that is filled next
+	returned int64 // number of the batch that Poll returns next
+
+	ring   [ringBatches]ringSlot
+	head   int // slot that Poll returns next
+	ready  int // slots from head on that are filled
+	locked bool
+	wake   chan struct{}
+}
+
+type ringSlot struct {
+	events  *events.Batch
+	offsets []int32
+	free    atomic.Bool // the engine has given it back
+	back    func()
+}
+
+func (r *replayReader) Poll() (*column.Batch, error) {
+	if r.ready == 0 {
+		if r.next*events.Rows >= r.source.n {
+			if r.locked {
+				runtime.UnlockOSThread()
+				r.locked = false
+			}
+			return nil, io.EOF
+		}
+		r.fill()
+		if r.ready == 0 {
+			return nil, nil // all batches are under way: wake tells when one is back
+		}
+	}
+	slot := &r.ring[r.head]
+	r.head = (r.head + 1) % ringBatches
+	r.ready--
+	r.returned += int64(r.source.splits)
+	slot.free.Store(false)
+
+	e := slot.events
+	b := column.NewBatch(r.pool, r.schema, len(e.Key))
+	if r.source.text {
+		b.Cols[0].Data, b.Cols[0].Offsets = e.Text, slot.offsets[:len(e.Key)+1]
+	} else {
+		b.Cols[0].Data = column.BytesOf(e.Key)
+	}
+	b.Cols[1].Data = column.BytesOf(e.Price)
+	b.Cols[2].Data = column.BytesOf(e.Time)
+	b.OnRelease(slot.back)
+	return b, nil
+}
+
+// fill writes the next events into the batches that are back.
+func (r *replayReader) fill() {
+	s := r.source
+	var began time.Duration
+	if !s.live {
+		if !r.locked {
+			runtime.LockOSThread()
+			r.locked = true
+		}
+		began = threadCPU()
+	}
+	for ; r.ready < ringBatches && r.next*events.Rows < s.n; r.ready++ {
+		slot := &r.ring[(r.head+r.ready)%ringBatches]
+		if !slot.free.Load() {
+			break
+		}
+		start := r.next * events.Rows
+		s.events.Fill(slot.events, start, int(min(events.Rows, s.n-start)))
+		r.next += int64(s.splits)
+	}
+	if !s.live {
+		s.filled.Add(int64(threadCPU() - began))
+	}
+}
+
+func (r *replayReader) Ready() <-chan struct{} { return r.wake }
+
+func (r *replayReader) Position() ([]byte, error) {
+	return binary.LittleEndian.AppendUint64(nil, uint64(r.returned)), nil
+}
+
+// Close may be called by another goroutine than Poll: it leaves the thread alone, which ends with the task.
+func (r *replayReader) Close() error { return nil }
