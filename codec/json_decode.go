@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"github.com/arkflow-go/arkflow/column"
 )
@@ -25,9 +26,32 @@ type jsonDecoder struct {
 
 // jsonField is a field name.
 type jsonField struct {
-	quoted string // `"name":`
-	next   int32  // the field that came behind it last time
-	column int32  // -1: there is none
+	head   [2]uint64 // the first 16 bytes of quoted
+	mask   [2]uint64 // of the bytes that head has
+	quoted string    // `"name":`
+	next   int32     // the field that came behind it last time
+	column int32     // -1: there is none
+}
+
+func newJSONField(name string, col int32) jsonField {
+	f := jsonField{quoted: string(append(appendString(nil, name), ':')), column: col}
+	for i := range min(len(f.quoted), 16) {
+		f.head[i/8] |= uint64(f.quoted[i]) << (i % 8 * 8)
+		f.mask[i/8] |= 0xFF << (i % 8 * 8)
+	}
+	return f
+}
+
+// at reports whether quoted stands at the beginning of b.
+func (f *jsonField) at(b []byte) bool {
+	n := len(f.quoted)
+	if len(b) < 16 {
+		return len(b) >= n && string(b[:n]) == f.quoted
+	}
+	if (binary.LittleEndian.Uint64(b)^f.head[0])&f.mask[0]|(binary.LittleEndian.Uint64(b[8:])^f.head[1])&f.mask[1] != 0 {
+		return false
+	}
+	return n <= 16 || len(b) >= n && string(b[16:n]) == f.quoted[16:]
 }
 
 const (
@@ -59,7 +83,7 @@ func newJSONDecoder(f JSONFormat, p *column.Pool) *jsonDecoder {
 
 func (d *jsonDecoder) learn(name string, col int32) int32 {
 	at := int32(len(d.fields))
-	d.fields = append(d.fields, jsonField{quoted: string(append(appendString(nil, name), ':')), column: col})
+	d.fields = append(d.fields, newJSONField(name, col))
 	d.index[name] = at
 	return at
 }
@@ -198,20 +222,19 @@ func (d *jsonDecoder) end(b []byte, i int) bool {
 func (d *jsonDecoder) name(b []byte, i int, expect *int32) (field int32, at int) {
 	if guess := *expect; int(guess) < len(d.fields) {
 		f := &d.fields[guess]
-		if n := len(f.quoted); len(b)-i > n && string(b[i:i+n]) == f.quoted {
-			return guess, d.valueStart(b, i+n)
+		if f.at(b[i:]) {
+			return guess, valueStart(b, i+len(f.quoted))
 		}
 		// One optional field may be absent: try the one behind it, and keep the order that was learned.
 		guess = f.next
-		f = &d.fields[guess]
-		if n := len(f.quoted); len(b)-i > n && string(b[i:i+n]) == f.quoted {
-			return guess, d.valueStart(b, i+n)
+		if f = &d.fields[guess]; f.at(b[i:]) {
+			return guess, valueStart(b, i+len(f.quoted))
 		}
 	}
 	return d.lookup(b, i, expect)
 }
 
-func (d *jsonDecoder) valueStart(b []byte, i int) int {
+func valueStart(b []byte, i int) int {
 	if i < len(b) && b[i] <= ' ' {
 		return skipSpace(b, i)
 	}

@@ -154,44 +154,46 @@ func uintAt(c *column.Column, row int) uint64 {
 // appendFloat64 appends the shortest text that reads back as v, in the form of encoding/json. NaN and the infinities, which
 // JSON has no number for, become the strings "NaN", "Infinity" and "-Infinity".
 func appendFloat64(dst []byte, v float64) []byte {
-	// A decimal of at most 15 digits that reads back as v is its shortest text, so few decimal places need no search.
-	if a := math.Abs(v); a < 1e11 {
-		for places, scale := range pow10f64[:5] {
-			m := v * scale
-			if r := math.Trunc(m + math.Copysign(0.5, m)); r/scale == v {
-				return appendFixed(dst, v, int64(r), places)
-			}
+	// A decimal of at most 15 digits that reads back as v is, without trailing zeros, its shortest text: few decimal places
+	// need no search.
+	const places, scale = 4, 1e4
+	if m := v * scale; math.Abs(m) < 1e15 {
+		if r := int64(m + math.Copysign(0.5, m)); float64(r)/scale == v && (r != 0 || !math.Signbit(v)) {
+			return appendFixed(dst, r, places)
 		}
 	}
 	return appendAnyFloat(dst, v, 64)
 }
 
-// appendFixed appends m·10^-places, whose sign is that of v.
-func appendFixed(dst []byte, v float64, m int64, places int) []byte {
-	if math.Signbit(v) {
+// appendFixed appends m·10^-places without trailing zeros.
+func appendFixed(dst []byte, m int64, places int) []byte {
+	if m < 0 {
 		dst = append(dst, '-')
 		m = -m
 	}
-	if places == 0 {
-		return strconv.AppendInt(dst, m, 10)
+	var rest [8]byte
+	used := 0 // of rest, from its end, without trailing zeros
+	at := len(rest)
+	for range places {
+		digit := byte(m % 10)
+		m /= 10
+		at--
+		rest[at] = '0' + digit
+		if used == 0 && digit != 0 {
+			used = len(rest) - at
+		}
 	}
-	unit := [...]int64{1, 10, 100, 1_000, 10_000}[places]
-	if v != 0 && math.Abs(v) < 1e-6 {
-		return strconv.AppendFloat(dst, math.Abs(v), 'e', -1, 64)
+	dst = strconv.AppendInt(dst, m, 10)
+	if used == 0 {
+		return dst
 	}
-	dst = strconv.AppendInt(dst, m/unit, 10)
 	dst = append(dst, '.')
-	for rest := m % unit; places > 0; places-- {
-		unit /= 10
-		dst = append(dst, byte('0'+rest/unit))
-		rest %= unit
-	}
-	return dst
+	return append(dst, rest[at:len(rest)-used+1]...)
 }
 
 func appendFloat32(dst []byte, v float32) []byte {
-	if v == float32(int32(v)) && math.Abs(float64(v)) < 1<<24 {
-		return appendFixed(dst, float64(v), int64(v), 0)
+	if v == float32(int32(v)) && v != 0 && math.Abs(float64(v)) < 1<<24 {
+		return strconv.AppendInt(dst, int64(v), 10)
 	}
 	return appendAnyFloat(dst, float64(v), 32)
 }

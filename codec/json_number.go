@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"strconv"
 	"unsafe"
 )
@@ -10,26 +11,35 @@ import (
 // Numbers are scanned by the grammar of JSON. The functions below begin at the first byte of a number and give the index
 // behind it; a negative index says that there is no number there.
 
-// eightDigits reports whether all bytes of w are ASCII digits.
-func eightDigits(w uint64) bool {
-	return w&(w+0x0606060606060606)&0xF0F0F0F0F0F0F0F0 == 0x3030303030303030
+const zeros = ones * '0'
+
+// digitsAhead counts the ASCII digits at the beginning (the lowest bytes) of w.
+func digitsAhead(w uint64) int {
+	x := w ^ zeros
+	return bits.TrailingZeros64((x+ones*6|x)&(ones*0xF0)) >> 3
 }
 
-// digitsValue is the value of eight digits, the first in the lowest byte.
-func digitsValue(w uint64) uint64 {
-	w -= 0x3030303030303030
+// digitsValue is the value of the n <= 8 digits at the beginning of w.
+func digitsValue(w uint64, n int) uint64 {
+	w = (w ^ zeros) << (64 - 8*n) // as if zeros came before
 	w = w*10 + w>>8
 	return ((w&0x000000FF000000FF)*0x000F424000000064 + (w>>16&0x000000FF000000FF)*0x0000271000000001) >> 32
 }
+
+var pow10u64 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
 // scanDigits reads digits into m, which wraps where there are more than 19 of them in total.
 func scanDigits(b []byte, i int, m uint64) (uint64, int) {
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:])
-		if !eightDigits(w) {
-			break
+		n := digitsAhead(w)
+		if n < 8 {
+			if n == 0 {
+				return m, i
+			}
+			return m*pow10u64[n&7] + digitsValue(w, n), i + n
 		}
-		m = m*100_000_000 + digitsValue(w)
+		m = m*pow10u64[8] + digitsValue(w, 8)
 		i += 8
 	}
 	for i < len(b) {

@@ -174,7 +174,6 @@ func (r *reader) finish() *column.Batch {
 	if n := r.dec.Unknown() - r.unknown; n > 0 {
 		r.unknown += n
 		r.ctx.Counters.AddUnknown(n)
-		r.ctx.Warn("fields without a column were dropped", "fields", n, "file", r.files[r.index])
 	}
 	if r.dec.Len() == 0 {
 		return nil
