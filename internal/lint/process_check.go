@@ -39,7 +39,8 @@ var processNames = map[string]map[string]string{
 
 // exceptions are the places where L5 gives way, each with its reason.
 var exceptions = map[string]string{
-	"connectors/stdout: os.Stdout": "the connector's purpose",
+	"connectors/stdout: os.Stdout":    "the connector's purpose",
+	"arkflowtest: context.Background": "a run of the kit is the root of its context: Run and Try take none",
 }
 
 // levels are names of log/slog that begin like its logging functions and are none.
