@@ -20,7 +20,7 @@ func Start(t TB, job *arkflow.Job, opts ...Option) *Running {
 	t.Helper()
 	cfg := newConfig(opts)
 	cfg.live = true
-	r, err := start(job, cfg)
+	r, err := start(t.Context(), job, cfg)
 	if err != nil {
 		t.Fatalf("%v", err)
 		return nil
@@ -67,6 +67,7 @@ func (j *Running) EndInput(source string) {
 // Settle waits until nothing in the job can move any more: what was sent has reached its sinks, or waits in an operator or at a Gate.
 func (j *Running) Settle() {
 	j.t.Helper()
+	j.r.arm()
 	if err := j.r.settle(); err != nil {
 		j.t.Fatalf("%v", err)
 	}
@@ -111,10 +112,10 @@ func (j *Running) Lines(sink string) []string { return linesIn(j.r.into.rows(sin
 // Written gives what has been written to a sink by now as Result.Lines does, committed or not.
 func (j *Running) Written(sink string) []string { return linesIn(j.r.into.rows(sink, true)) }
 
-// Drain ends the job for good and waits for its end.
+// Drain settles, then ends the job for good and waits for its end.
 func (j *Running) Drain() *Result { j.t.Helper(); return j.end(Drain) }
 
-// Stop suspends the job and waits for its end.
+// Stop settles, then suspends the job and waits for its end.
 func (j *Running) Stop() *Result { j.t.Helper(); return j.end(Stop) }
 
 // Cancel drops what is in flight and waits for the end of the job.
@@ -122,6 +123,9 @@ func (j *Running) Cancel() *Result { j.t.Helper(); return j.end(Cancel) }
 
 func (j *Running) end(e End) *Result {
 	j.t.Helper()
+	if e != Cancel {
+		j.Settle()
+	}
 	j.r.askEnd(e)
 	return j.Wait()
 }
@@ -138,6 +142,7 @@ func (j *Running) Wait() *Result {
 
 // Outcome waits for the end of the job, whatever it is: Result.Err tells.
 func (j *Running) Outcome() *Result {
+	j.r.arm()
 	err := j.r.await()
 	out := j.r.result(err)
 	if err == nil {

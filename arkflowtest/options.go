@@ -46,7 +46,7 @@ type config struct {
 // DefaultBatchRows is how many rows a scripted batch has at most where a test says nothing.
 const DefaultBatchRows = 1024
 
-// DefaultTimeout is how long, of the machine's time, a run may take.
+// DefaultTimeout is how long, of the machine's time, a run may take where a test says nothing.
 const DefaultTimeout = time.Minute
 
 func newConfig(opts []Option) *config {
@@ -174,7 +174,8 @@ func (e End) String() string { return [...]string{"drain", "stop", "cancel"}[e] 
 // EndBy says how Run ends a job with a split that stays Open, once all has been read and nothing moves. Defaults to Drain.
 func EndBy(e End) Option { return func(c *config) { c.end = e } }
 
-// Timeout is how long, of the machine's time, a run may take before it is given up. Defaults to DefaultTimeout.
+// Timeout is how long, of the machine's time, a run may take before it is given up; of a job that a test drives step by step, each
+// step. Defaults to DefaultTimeout.
 func Timeout(d time.Duration) Option {
 	return func(c *config) {
 		if d <= 0 {

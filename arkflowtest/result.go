@@ -1,6 +1,7 @@
 package arkflowtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 // TB is what of testing.TB this package needs.
 type TB interface {
+	Context() context.Context
 	Helper()
 	Name() string
 	Logf(format string, args ...any)
@@ -38,7 +40,7 @@ type Result struct {
 // for, a Want does not hold) fails the test.
 func Run(t TB, job *arkflow.Job, opts ...Option) *Result {
 	t.Helper()
-	r, err := Try(job, opts...)
+	r, err := Try(t.Context(), job, opts...)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
@@ -46,10 +48,10 @@ func Run(t TB, job *arkflow.Job, opts ...Option) *Result {
 }
 
 // Try is Run for jobs that fail, and for use outside a test: what goes wrong is returned. The result is never nil and holds what there was at
-// the end.
-func Try(job *arkflow.Job, opts ...Option) (*Result, error) {
+// the end. The end of ctx cancels the job.
+func Try(ctx context.Context, job *arkflow.Job, opts ...Option) (*Result, error) {
 	cfg := newConfig(opts)
-	r, err := start(job, cfg)
+	r, err := start(ctx, job, cfg)
 	if err != nil {
 		if r == nil {
 			return &Result{into: newCollector(), err: err}, err
@@ -104,7 +106,8 @@ func (r *Result) Snapshot() *Snapshot {
 // Rows gives what a sink holds, in the order of Lines.
 func (r *Result) Rows(sink string) []Row { return rowsOf(r.into.rows(sink, false)) }
 
-// Lines gives the rows of a sink as text, "column=value …" in the order of the columns, sorted.
+// Lines gives the rows of a sink as text, "column=value …" in the order of the columns, sorted by their values: the first column that
+// differs decides, null comes before every value.
 func (r *Result) Lines(sink string) []string { return linesIn(r.into.rows(sink, false)) }
 
 // Schema is that of a sink's rows, nil where the job has not got so far.
@@ -113,83 +116,83 @@ func (r *Result) Schema(sink string) *arrow.Schema { return r.into.schemaOf(sink
 // RowsOf gives what a sink holds as structs, in the order of Lines; columns without a field are left aside.
 func RowsOf[T any](t TB, r *Result, sink string) []T {
 	t.Helper()
-	all := r.into.rows(sink, false)
-	type pair struct {
-		line string
-		row  T
-	}
-	var pairs []pair
-	for _, b := range all {
+	structs := map[*column.Batch][]T{}
+	for _, b := range r.into.rows(sink, false) {
 		rd, err := structmap.NewReader[T](b.Schema)
 		if err != nil {
 			t.Fatalf("rows of sink %q: %v", sink, err)
 			return nil
 		}
-		rows := make([]T, b.Len())
+		structs[b] = make([]T, b.Len())
 		rd.Begin(b)
-		if errs := rd.Read(0, rows); errs != nil {
+		if errs := rd.Read(0, structs[b]); errs != nil {
 			t.Fatalf("rows of sink %q: %v", sink, errors.Join(errs...))
 			return nil
 		}
-		for i, l := range linesOfBatch(b) {
-			pairs = append(pairs, pair{l, rows[i]})
-		}
 	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return strings.Compare(a.line, b.line) })
-	out := make([]T, len(pairs))
-	for i, p := range pairs {
-		out[i] = p.row
+	var out []T
+	for _, rec := range decode(r.into.rows(sink, false)) {
+		out = append(out, structs[rec.batch][rec.at])
 	}
 	return out
+}
+
+// record is a row of a batch.
+type record struct {
+	batch *column.Batch
+	at    int
+	cells []any
+}
+
+// decode gives the rows of batches, sorted by their values: the first column that differs decides, null before every value.
+func decode(all batches) (out []record) {
+	for _, b := range all {
+		for i := range b.Len() {
+			cells := make([]any, len(b.Cols))
+			for k := range cells {
+				cells[k] = cell(&b.Cols[k], b.Row(i))
+			}
+			out = append(out, record{b, i, cells})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b record) int {
+		return slices.CompareFunc(a.cells, b.cells, compare)
+	})
+	return out
+}
+
+func (r record) name(k int) string { return r.batch.Schema.Field(k).Name }
+
+func (r record) line() string {
+	var s strings.Builder
+	for k, v := range r.cells {
+		if k > 0 {
+			s.WriteByte(' ')
+		}
+		s.WriteString(r.name(k))
+		s.WriteByte('=')
+		s.WriteString(text(v))
+	}
+	return s.String()
 }
 
 func rowsOf(all batches) []Row {
-	type pair struct {
-		line string
-		row  Row
-	}
-	var pairs []pair
-	for _, b := range all {
-		lines := linesOfBatch(b)
-		for i := range b.Len() {
-			row := make(Row, len(b.Cols))
-			for k := range b.Cols {
-				row[b.Schema.Field(k).Name] = cell(&b.Cols[k], b.Row(i))
-			}
-			pairs = append(pairs, pair{lines[i], row})
+	records := decode(all)
+	out := make([]Row, len(records))
+	for i, r := range records {
+		out[i] = make(Row, len(r.cells))
+		for k, v := range r.cells {
+			out[i][r.name(k)] = v
 		}
-	}
-	slices.SortStableFunc(pairs, func(a, b pair) int { return strings.Compare(a.line, b.line) })
-	out := make([]Row, len(pairs))
-	for i, p := range pairs {
-		out[i] = p.row
 	}
 	return out
 }
 
-func linesIn(all batches) (out []string) {
-	for _, b := range all {
-		out = append(out, linesOfBatch(b)...)
-	}
-	slices.Sort(out)
-	return out
-}
-
-// linesOfBatch gives rows as text.
-func linesOfBatch(b *column.Batch) []string {
-	out := make([]string, b.Len())
-	var s strings.Builder
-	for i := range out {
-		s.Reset()
-		for k := range b.Cols {
-			if k > 0 {
-				s.WriteByte(' ')
-			}
-			s.WriteString(b.Schema.Field(k).Name)
-			s.WriteByte('=')
-			s.WriteString(text(cell(&b.Cols[k], b.Row(i))))
-		}
-		out[i] = s.String()
+func linesIn(all batches) []string {
+	records := decode(all)
+	out := make([]string, len(records))
+	for i, r := range records {
+		out[i] = r.line()
 	}
 	return out
 }

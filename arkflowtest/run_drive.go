@@ -72,6 +72,8 @@ func (r *run) rest() error {
 		case <-r.notify:
 		case <-tick:
 		case <-r.exec.Done():
+		case <-r.ctx.Done():
+			return r.giveUp(context.Cause(r.ctx).Error())
 		case <-r.hard.C:
 			return r.giveUp(fmt.Sprintf("the job was given up after %s", r.cfg.timeout))
 		}
@@ -129,7 +131,7 @@ func (r *run) advance(d time.Duration) error {
 
 // checkpoint takes an epoch.
 func (r *run) checkpoint() (int64, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), r.cfg.timeout)
+	ctx, cancel := context.WithTimeout(r.ctx, r.cfg.timeout)
 	defer cancel()
 	return r.handle.Checkpoint(ctx)
 }
@@ -139,6 +141,9 @@ const (
 	maxJumps    = 10_000
 	maxJumpTime = 24 * time.Hour
 )
+
+// arm begins the time that is left until the run is given up.
+func (r *run) arm() { r.hard.Reset(r.cfg.timeout) }
 
 // finish lets the scripts run out, ends the job where a split stays open, and waits for the end.
 func (r *run) finish() error {
@@ -187,7 +192,7 @@ func (r *run) await() error {
 		jumps++
 		r.fake.to(next)
 	}
-	err := r.handle.Wait(context.Background())
+	err := r.handle.Wait(r.ctx)
 	if r.cfg.leaks {
 		if leak := goleak.Find(r.leak); leak != nil {
 			err = errors.Join(err, leak)
@@ -210,6 +215,8 @@ func (r *run) outside() error {
 	select {
 	case <-r.notify:
 	case <-r.exec.Done():
+	case <-r.ctx.Done():
+		return r.giveUp(context.Cause(r.ctx).Error())
 	case <-r.hard.C:
 		return r.giveUp(fmt.Sprintf("the job was given up after %s", r.cfg.timeout))
 	}

@@ -20,6 +20,7 @@ import (
 
 // run is one execution of a job under test. It is driven by the goroutine of the test.
 type run struct {
+	ctx    context.Context // its end gives the run up
 	cfg    *config
 	job    *arkflow.Job
 	clock  operator.Clock
@@ -51,11 +52,11 @@ type Snapshot struct {
 func (s *Snapshot) Epoch() int64 { return s.epoch.Number }
 
 // start compiles and starts a job under test.
-func start(job *arkflow.Job, cfg *config) (*run, error) {
+func start(ctx context.Context, job *arkflow.Job, cfg *config) (*run, error) {
 	if cfg.err != nil {
 		return nil, cfg.err
 	}
-	r := &run{cfg: cfg, job: job, notify: make(chan struct{}, 1), into: newCollector(), faults: &faults{calls: map[string]int{}}}
+	r := &run{ctx: ctx, cfg: cfg, job: job, notify: make(chan struct{}, 1), into: newCollector(), faults: &faults{calls: map[string]int{}}}
 	r.feed = &feed{notify: r.wake}
 	for i := range cfg.faults {
 		f := cfg.faults[i]
@@ -92,7 +93,7 @@ func start(job *arkflow.Job, cfg *config) (*run, error) {
 	}
 	r.hard = time.NewTimer(cfg.timeout)
 	var err error
-	r.handle, err = arkflow.Runtime{Clock: r.clock, Logger: cfg.logger}.Start(context.Background(), job, arkflow.Harness(h))
+	r.handle, err = arkflow.Runtime{Clock: r.clock, Logger: cfg.logger}.Start(ctx, job, arkflow.Harness(h))
 	if err == nil {
 		err = r.known()
 	}

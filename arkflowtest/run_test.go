@@ -89,7 +89,7 @@ func TestFaultsEndTheJobWithTheirError(t *testing.T) {
 		"panic":   {[]Option{FailWrite("out", 1, Panic("boom"))}, `panic: boom`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := Try(tumble(0), append(c.opts, input, NoLeaks(), Parallelism(1))...)
+			r, err := Try(t.Context(), tumble(0), append(c.opts, input, NoLeaks(), Parallelism(1))...)
 			if c.text == "" {
 				require.NoError(t, err)
 				return
@@ -128,14 +128,14 @@ func TestOptionsThatCannotWorkAreErrors(t *testing.T) {
 		"wants":       {[]Option{From("in"), Want("out", struct{ F func() }{})}, `want of sink "out"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := Try(job, c.opts...)
+			_, err := Try(t.Context(), job, c.opts...)
 			require.ErrorContains(t, err, c.text)
 		})
 	}
 }
 
 func TestWrongResultsAreShownAsADiff(t *testing.T) {
-	_, err := Try(tumble(0), From("in", Rows(event{"a", 1, 2})),
+	_, err := Try(t.Context(), tumble(0), From("in", Rows(event{"a", 1, 2})),
 		Want("out", counted{"a", ms(0), ms(10), 1, 3}, counted{"zz", ms(20), ms(30), 5, 5}))
 	require.EqualError(t, err, `sink "out" does not hold what it should:
 2 rows wanted, 1 there: 2 missing (-), 1 unexpected (+)
@@ -151,7 +151,7 @@ func TestAJobThatCannotMoveFailsAtOnceWithItsTasks(t *testing.T) {
 		Apply("wait", blocking{}).
 		Sink("out", drop.Sink{})
 	begin := time.Now()
-	_, err := Try(job, From("in", Rows(event{"a", 1, 2})), Timeout(200*time.Millisecond))
+	_, err := Try(t.Context(), job, From("in", Rows(event{"a", 1, 2})), Timeout(200*time.Millisecond))
 	var stuck *StuckError
 	require.ErrorAs(t, err, &stuck)
 	require.Contains(t, stuck.Tasks, "task in/0")

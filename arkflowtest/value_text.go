@@ -1,6 +1,7 @@
 package arkflowtest
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"strconv"
@@ -128,4 +129,42 @@ func floatText(f float64) string {
 		return strconv.FormatInt(int64(f), 10) // 3.0 is 3, −0.0 is 0
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// compare orders two values of one column; null comes first, NaN last.
+func compare(a, b any) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	}
+	switch x := a.(type) {
+	case int64:
+		if y, ok := b.(int64); ok {
+			return cmp.Compare(x, y)
+		}
+	case uint64:
+		if y, ok := b.(uint64); ok {
+			return cmp.Compare(x, y)
+		}
+	case float64:
+		if y, ok := b.(float64); ok {
+			if math.IsNaN(x) != math.IsNaN(y) {
+				return -cmp.Compare(x, y) // cmp has NaN first
+			}
+			return cmp.Compare(x, y)
+		}
+	case time.Time:
+		if y, ok := b.(time.Time); ok {
+			return x.Compare(y)
+		}
+	case time.Duration:
+		if y, ok := b.(time.Duration); ok {
+			return cmp.Compare(x, y)
+		}
+	}
+	return strings.Compare(text(a), text(b))
 }

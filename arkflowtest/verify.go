@@ -1,6 +1,7 @@
 package arkflowtest
 
 import (
+	"context"
 	"fmt"
 	"hash/maphash"
 	"math/rand/v2"
@@ -27,26 +28,26 @@ type regime struct {
 // runs by nature.
 func Verify(t TB, job *arkflow.Job, opts ...Option) {
 	t.Helper()
-	first, err := Try(job, opts...)
+	first, err := Try(t.Context(), job, opts...)
 	if err != nil {
 		t.Fatalf("plain run: %v", err)
 		return
 	}
 	fresh := new(maphash.Hash).Sum64() // a seed of its own in each process
 	for _, g := range regimes(rowsIn(opts), first.plan.MaxParallelism, fresh) {
-		if err := g.run(job, opts, first); err != nil {
+		if err := g.run(t.Context(), job, opts, first); err != nil {
 			t.Fatalf("%s (fresh seed %d): %v", g.name, fresh, err)
 			return
 		}
 	}
 }
 
-func (g regime) run(job *arkflow.Job, opts []Option, first *Result) error {
+func (g regime) run(ctx context.Context, job *arkflow.Job, opts []Option, first *Result) error {
 	all := append(slices.Clone(opts), g.opts...)
 	if strings.HasPrefix(g.name, "restore") {
-		return everyRestore(job, all)
+		return everyRestore(ctx, job, all)
 	}
-	r, err := Try(job, all...)
+	r, err := Try(ctx, job, all...)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package arkflowtest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -16,16 +17,16 @@ const maxRestores = 120
 // run gave, and every Want must hold. It takes the options of Run.
 func EveryRestore(t TB, job *arkflow.Job, opts ...Option) {
 	t.Helper()
-	if err := everyRestore(job, opts); err != nil {
+	if err := everyRestore(t.Context(), job, opts); err != nil {
 		t.Fatalf("%v", err)
 	}
 }
 
-func everyRestore(job *arkflow.Job, opts []Option) error {
+func everyRestore(ctx context.Context, job *arkflow.Job, opts []Option) error {
 	if !newConfig(opts).barriers {
 		opts = append(slices.Clone(opts), BarrierEveryRow())
 	}
-	whole, err := Try(job, opts...)
+	whole, err := Try(ctx, job, opts...)
 	if err != nil {
 		return fmt.Errorf("uninterrupted run: %w", err)
 	}
@@ -35,15 +36,15 @@ func everyRestore(job *arkflow.Job, opts []Option) error {
 	}
 	step := max(1, (len(snaps)+maxRestores-1)/maxRestores)
 	for i := 0; i < len(snaps); i += step {
-		if err := restoreFrom(job, opts, snaps[i], whole); err != nil {
+		if err := restoreFrom(ctx, job, opts, snaps[i], whole); err != nil {
 			return fmt.Errorf("restored from epoch %d of %d: %w", snaps[i].Epoch(), len(snaps), err)
 		}
 	}
 	return nil
 }
 
-func restoreFrom(job *arkflow.Job, opts []Option, s *Snapshot, whole *Result) error {
-	again, err := Try(job, append(slices.Clone(opts), Restore(s))...)
+func restoreFrom(ctx context.Context, job *arkflow.Job, opts []Option, s *Snapshot, whole *Result) error {
+	again, err := Try(ctx, job, append(slices.Clone(opts), Restore(s))...)
 	if err != nil {
 		return err
 	}
