@@ -212,6 +212,8 @@ func TestL5LibraryLeavesTheProcessAlone(t *testing.T) {
 func TestTestsNeitherSleepNorSkip(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"sleep":              {"import \"time\"\nfunc f() { time.Sleep(1) }", "time.Sleep in a test"},
+		"sleep in a bubble":  {"import (\n\"testing/synctest\"\n\"time\"\n)\nfunc f() { synctest.Test(nil, func() { time.Sleep(1) }) }", ""},
+		"sleep beside one":   {"import (\n\"testing/synctest\"\n\"time\"\n)\nfunc f() { synctest.Test(nil, nil); time.Sleep(1) }", "time.Sleep in a test"},
 		"skip":               {"import \"testing\"\nfunc TestX(t *testing.T) { t.Skip() }", "may be skipped"},
 		"skip in a subtest":  {"import \"testing\"\nfunc TestX(a *testing.T) { a.Run(\"\", func(b *testing.T) { b.SkipNow() }) }", "may be skipped"},
 		"skip of a property": {"import \"pgregory.net/rapid\"\nfunc f(r *rapid.T) { r.Skip() }", "may be skipped"},

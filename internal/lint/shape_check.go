@@ -111,7 +111,7 @@ func (t *Tree) checkTests(p *Package) (out []Finding) {
 			continue
 		}
 		names := f.importNames()
-		testers := testerNames(f.AST)
+		testers, bubbles := testerNames(f.AST), f.bubbles()
 		ast.Inspect(f.AST, func(n ast.Node) bool {
 			s, ok := n.(*ast.SelectorExpr)
 			if !ok {
@@ -123,7 +123,7 @@ func (t *Tree) checkTests(p *Package) (out []Finding) {
 			}
 			switch s.Sel.Name {
 			case "Sleep":
-				if names[x.Name] == "time" {
+				if names[x.Name] == "time" && !within(bubbles, s) {
 					out = append(out, Finding{"tests", f.Path, t.line(s.Pos()), "time.Sleep in a test: use testing/synctest, a fake clock or a channel"})
 				}
 			case "Skip", "Skipf", "SkipNow":
@@ -135,6 +135,31 @@ func (t *Tree) checkTests(p *Package) (out []Finding) {
 		})
 	}
 	return out
+}
+
+// bubbles are the calls of synctest.Test: time inside them is not that of the machine.
+func (f *File) bubbles() (calls []*ast.CallExpr) {
+	names := f.importNames()
+	ast.Inspect(f.AST, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok {
+			if s, ok := c.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "Test" {
+				if x, ok := s.X.(*ast.Ident); ok && names[x.Name] == "testing/synctest" {
+					calls = append(calls, c)
+				}
+			}
+		}
+		return true
+	})
+	return calls
+}
+
+func within(calls []*ast.CallExpr, n ast.Node) bool {
+	for _, c := range calls {
+		if c.Pos() <= n.Pos() && n.End() <= c.End() {
+			return true
+		}
+	}
+	return false
 }
 
 // testerNames are the parameters of the file's functions that are a *testing.T, B, F, TB or *rapid.T.
