@@ -2,6 +2,7 @@ package expr
 
 import (
 	"bytes"
+	"encoding/binary"
 
 	"github.com/arkflow-go/arkflow/column"
 )
@@ -59,9 +60,6 @@ func (s *constCompare[T]) eval(ev *Evaluator, b block, _ []byte) vec {
 }
 
 func (s *constCompare[T]) selectRows(ev *Evaluator, b block, kept *[blockRows]uint32) (int, bool) {
-	if b.rows != nil {
-		return 0, false
-	}
 	x := s.child.eval(ev, b, nil)
 	defer ev.done(&x)
 	if x.valid != nil {
@@ -72,7 +70,14 @@ func (s *constCompare[T]) selectRows(ev *Evaluator, b block, kept *[blockRows]ui
 		ev.done(&v)
 		return n, true
 	}
-	return selectConst(s.rel.op, s.rel.negate, kept, uint32(b.base), column.View[T](x.data), s.c), true
+	if b.rows == nil {
+		return selectConst(s.rel.op, s.rel.negate, kept, uint32(b.base), column.View[T](x.data), s.c), true
+	}
+	n := selectConst(s.rel.op, s.rel.negate, kept, 0, column.View[T](x.data), s.c)
+	for i, place := range kept[:n] {
+		kept[i] = b.rows[place]
+	}
+	return n, true
 }
 
 // maskedCompare is x & mask = want over int64: the comparison of a remainder by a power of two with a constant.
@@ -187,7 +192,15 @@ func (s *textConst) eval(ev *Evaluator, b block, _ []byte) vec {
 	v := ev.truth(&x, b.n)
 	off, chars, c := x.text.Offsets, x.text.Data, s.c
 	to := v.data[:len(x.rows)]
-	if s.op == opEq || s.op == opNe {
+	switch {
+	case s.op != opEq && s.op != opNe:
+		holds := holdsFor(s.op)
+		for i, r := range x.rows {
+			to[i] = holds[bytes.Compare(chars[off[r]:off[r+1]], c)+1]
+		}
+	case len(c) >= 8:
+		equalLong(to, off, chars, x.rows, c)
+	default:
 		for i, r := range x.rows {
 			at, end := off[r], off[r+1]
 			var t byte
@@ -196,17 +209,26 @@ func (s *textConst) eval(ev *Evaluator, b block, _ []byte) vec {
 			}
 			to[i] = t
 		}
-		ev.done(&x)
-		v.finish(s.op == opNe)
-		return v
-	}
-	holds := holdsFor(s.op)
-	for i, r := range x.rows {
-		to[i] = holds[bytes.Compare(chars[off[r]:off[r+1]], c)+1]
 	}
 	ev.done(&x)
-	v.finish(false)
+	v.finish(s.op == opNe)
 	return v
+}
+
+// equalLong tells which texts equal c, of at least 8 bytes: by length, the first and the last 8 bytes, and only then all.
+func equalLong(to []byte, off []int32, chars []byte, rows []uint32, c []byte) {
+	head, tail := binary.LittleEndian.Uint64(c), binary.LittleEndian.Uint64(c[len(c)-8:])
+	long := len(c) > 16
+	for i, r := range rows {
+		at, end := int(off[r]), int(off[r+1])
+		to[i] = 0
+		if end-at != len(c) || binary.LittleEndian.Uint64(chars[at:]) != head || binary.LittleEndian.Uint64(chars[end-8:]) != tail {
+			continue
+		}
+		if !long || string(chars[at:end]) == string(c) {
+			to[i] = 1
+		}
+	}
 }
 
 // orderKind says which values an orderCompare compares.
