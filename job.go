@@ -35,7 +35,6 @@ type node struct {
 }
 
 type edge struct {
-	id          string // of a JobSpec; "" where none was given
 	from        *node
 	port        int
 	to          *node
@@ -73,11 +72,11 @@ func (j *Job) Name() string {
 
 // Source adds a source. When its rows happened is a required decision: EventTime, IngestionTime or ProcessingTime. Options are
 // OnError (for records that cannot be decoded) and Tasks.
-func (j *Job) Source(id string, src operator.Source, time TimePolicy, opts ...SourceOption) Stream {
+func (j *Job) Source(id string, src operator.Source, policy TimePolicy, opts ...SourceOption) Stream {
 	if j == nil {
 		return Stream{}
 	}
-	n := j.add(id, graph.Node{Source: src, Time: time.policy})
+	n := j.add(id, graph.Node{Source: src, Time: policy.policy})
 	if planner.IsNil(src) {
 		j.fault(n, "", "the source is nil", "give one, such as memory.Source")
 	}

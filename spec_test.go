@@ -110,6 +110,15 @@ func TestB5_samplesSayWhatIsNotRegistered(t *testing.T) {
 	assert.Equal(t, specs[0], back)
 }
 
+// A job of a spec runs like one of the builder: the sample that is complete ends at once, having read nothing.
+func TestB5_aJobOfASpecRuns(t *testing.T) {
+	specs, err := arkflow.LoadSpecs(sample(t, "rebalanced-orders"))
+	require.NoError(t, err)
+	j, err := arkflow.FromSpec(nil, specs[0])
+	require.NoError(t, err)
+	require.NoError(t, j.Run(t.Context()))
+}
+
 func TestB5_recoveryWithoutABucketWarns(t *testing.T) {
 	text := strings.Replace(string(sample(t, "rebalanced-orders")), "    placement: split\n", "    recovery: latest_checkpoint\n    state: {backend: memory, format_version: 1}\n", 1)
 	specs, err := arkflow.LoadSpecs([]byte(text))

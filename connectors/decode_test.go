@@ -28,7 +28,7 @@ type config struct {
 	Big     uint64            `json:"big"`
 	Ratio   float64           `json:"ratio"`
 	Wait    time.Duration     `json:"wait"`
-	WaitMS  time.Duration     `json:"wait_ms"`
+	Pause   time.Duration     `json:"wait_ms"`
 	List    []string          `json:"list"`
 	Map     map[string]int    `json:"map"`
 	Inner   inner             `json:"inner"`
@@ -75,11 +75,11 @@ func TestDecode_takesEveryType(t *testing.T) {
 	}}, &c)
 	require.NoError(t, err)
 	assert.Equal(t, config{base: base{"s"}, URL: "u", On: true, Small: -5, Big: math.MaxUint64, Ratio: 7, Wait: 1500 * time.Millisecond,
-		WaitMS: 1500 * time.Millisecond, List: []string{"default"}, Map: map[string]int{"a": 1}, Inner: inner{"n"}, Maybe: &inner{"m"},
+		Pause: 1500 * time.Millisecond, List: []string{"default"}, Map: map[string]int{"a": 1}, Inner: inner{"n"}, Maybe: &inner{"m"},
 		Any: []any{int64(1)}, Own: "own x", Labels: map[string]string{}}, c)
 	require.NoError(t, Decode(Params{Config: map[string]any{"ratio": int64(2), "wait_ms": "2m", "small": 4.0}}, &c))
-	assert.Equal(t, 2.0, c.Ratio)
-	assert.Equal(t, 2*time.Minute, c.WaitMS)
+	assert.InDelta(t, 2, c.Ratio, 0)
+	assert.Equal(t, 2*time.Minute, c.Pause)
 	assert.Equal(t, int8(4), c.Small)
 }
 

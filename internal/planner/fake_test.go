@@ -107,7 +107,7 @@ func schemaOf(columns ...string) *arrow.Schema {
 	var fields []arrow.Field
 	for _, c := range columns {
 		name, kind, _ := strings.Cut(c, ":")
-		var t arrow.DataType = arrow.PrimitiveTypes.Int64
+		t := arrow.PrimitiveTypes.Int64
 		switch kind {
 		case "string":
 			t = arrow.BinaryTypes.String
