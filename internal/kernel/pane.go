@@ -25,10 +25,14 @@ type Aggregator struct {
 	open      int // panes
 	large     bool
 	noParts   bool
+
+	many, few, foldAt int // manyGroups, fewGroups and foldRows
 }
 
 // NewAggregator gives an aggregator without panes.
-func NewAggregator(l *Layout) *Aggregator { return &Aggregator{l: l} }
+func NewAggregator(l *Layout) *Aggregator {
+	return &Aggregator{l: l, many: manyGroups, few: fewGroups, foldAt: foldRows}
+}
 
 // Layout is that of the panes.
 func (a *Aggregator) Layout() *Layout { return a.l }
@@ -89,10 +93,10 @@ func (p *Pane) Close() {
 		if p.seen == 0 {
 			p.seen = p.p.upper()
 		}
-		a.large = p.seen >= fewGroups
+		a.large = p.seen >= a.few
 		a.giveParts(p.p)
 	} else {
-		a.large = a.l.buffer && p.t.live >= manyGroups
+		a.large = a.l.buffer && p.t.live >= a.many
 		a.giveTable(p.t)
 	}
 	p.t, p.p, p.rows, p.seen = nil, nil, 0, 0
@@ -194,7 +198,7 @@ func (p *Pane) block(b *column.Batch, n int, at rowAt) error {
 		return err
 	}
 	p.t.accumulate(&a.s, b, n, at, refs)
-	if p.t.live >= manyGroups && a.l.buffer && !a.noParts {
+	if p.t.live >= a.many && a.l.buffer && !a.noParts {
 		p.partition()
 	}
 	return nil

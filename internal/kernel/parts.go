@@ -33,7 +33,7 @@ func (c *chunks) get() uint32 {
 	}
 	id := uint32(len(c.next))
 	if need := (int(id) + 1) * chunkWords; need > len(c.buf) {
-		buf := make([]uint64, max(need, min(2*len(c.buf), len(c.buf)+1<<20), 1<<16))
+		buf := make([]uint64, max(need, min(2*len(c.buf), len(c.buf)+max(1<<20, len(c.buf)/4)), 1<<16))
 		copy(buf, c.buf)
 		c.buf = buf
 	}
@@ -125,7 +125,7 @@ func (p *parts) appendPairs(a *Aggregator, keys, vals []uint64) {
 // extend gives a partition a new chunk, after folding it where it holds many more rows than groups.
 func (p *parts) extend(a *Aggregator, at int) {
 	r := &p.raw[at]
-	if n := r.full + p.lastRows(at); !p.stuck && n >= max(foldRows, 2*p.groups[at]) {
+	if n := r.full + p.lastRows(at); !p.stuck && n >= max(a.foldAt, 2*p.groups[at]) {
 		p.fold(a, at)
 	}
 	if r.last != noChunk {

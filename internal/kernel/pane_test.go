@@ -1,0 +1,175 @@
+package kernel
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/state"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// resultSchemaOf is the schema of the results of a layout.
+func resultSchemaOf(l *Layout) *arrow.Schema {
+	var fields []arrow.Field
+	for _, k := range l.keyCols {
+		fields = append(fields, l.schema.Field(k))
+	}
+	ts := arrow.FixedWidthTypes.Timestamp_ms
+	fields = append(fields, arrow.Field{Name: "window_start", Type: ts}, arrow.Field{Name: "window_end", Type: ts})
+	for _, o := range l.outs {
+		fields = append(fields, arrow.Field{Name: o.name, Type: o.typ, Nullable: true})
+	}
+	return arrow.NewSchema(fields, nil)
+}
+
+// rowsOf gives the results of a pane as sorted texts.
+func rowsOf(t require.TestingT, p *Pane) (out []string) {
+	pool := column.NewDebugPool()
+	l := p.a.l
+	r := NewResults(l, resultSchemaOf(l), pool, func(col, value, problem string) error { return nil })
+	require.NoError(t, r.Write(p, 0, 10, true, func(b *column.Batch) error {
+		rec := b.Record()
+		defer rec.Release()
+		for i := range b.Rows {
+			var f []string
+			for _, c := range rec.Columns() {
+				f = append(f, c.ValueStr(i))
+			}
+			out = append(out, strings.Join(f, "|"))
+		}
+		return nil
+	}))
+	require.NoError(t, pool.Check())
+	sort.Strings(out)
+	return out
+}
+
+func layoutOf(t require.TestingT, s *arrow.Schema, keys int, fns ...Func) *Layout {
+	var cols []int
+	for i := range keys {
+		cols = append(cols, i)
+	}
+	aggs := []Agg{{Func: CountRows, Name: "n"}}
+	for c := keys; c < s.NumFields(); c++ {
+		for _, fn := range fns {
+			a := Agg{Func: fn, Col: c, Name: fmt.Sprintf("%s%d", fn, c)}
+			if _, err := a.ResultType(s); err == nil {
+				aggs = append(aggs, a)
+			}
+		}
+	}
+	l, err := NewLayout(s, cols, aggs)
+	require.NoError(t, err)
+	return l
+}
+
+func fieldsOf(types ...arrow.DataType) *arrow.Schema {
+	var f []arrow.Field
+	for i, t := range types {
+		f = append(f, arrow.Field{Name: fmt.Sprintf("c%d", i), Type: t, Nullable: true})
+	}
+	return arrow.NewSchema(f, nil)
+}
+
+// TestPartitionedPanesGiveWhatTablesGive: whatever happens to a pane on the way (folds, skew, nulls, sums beyond
+// 64 bits, snapshots, a move into a table), its results are those of a table.
+func TestPartitionedPanesGiveWhatTablesGive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		types := []arrow.DataType{rapid.SampledFrom([]arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64}).Draw(t, "key")}
+		for range rapid.IntRange(0, 3).Draw(t, "args") {
+			types = append(types, rapid.SampledFrom([]arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int16, arrow.FixedWidthTypes.Boolean}).Draw(t, "arg"))
+		}
+		s := fieldsOf(types...)
+		l := layoutOf(t, s, 1, CountValues, Sum, Min, Max, Avg)
+		parted, plain := NewAggregator(l), NewAggregator(l)
+		parted.many, parted.few, parted.foldAt = 20, 5, rapid.IntRange(1, 300).Draw(t, "fold")
+		plain.KeepExact()
+		hot := rapid.Bool().Draw(t, "skew")
+		var p, q *Pane
+		for range rapid.IntRange(1, 3).Draw(t, "windows") {
+			p, q = parted.Open(), plain.Open()
+			for range rapid.IntRange(1, 5).Draw(t, "batches") {
+				b := wordsBatch(t, s, hot)
+				require.NoError(t, p.AddRange(b, 0, b.Rows))
+				require.NoError(t, q.AddRange(b, 0, b.Rows))
+				b.Release()
+				require.GreaterOrEqual(t, p.Live(), q.Live())
+				require.Equal(t, q.Rows(), p.Rows())
+				switch rapid.IntRange(0, 7).Draw(t, "turn") {
+				case 0:
+					require.NoError(t, p.Settle())
+					require.Equal(t, q.Live(), p.Live())
+				case 1:
+					fresh := NewAggregator(l)
+					fresh.many, fresh.few, fresh.foldAt = parted.many, parted.few, parted.foldAt
+					p = reload(t, fresh, p)
+					parted = fresh
+				}
+			}
+			require.Equal(t, rowsOf(t, q), rowsOf(t, p))
+			p.Close()
+			q.Close()
+		}
+	})
+}
+
+// reload saves a pane and loads it into another aggregator.
+func reload(t require.TestingT, a *Aggregator, p *Pane) *Pane {
+	var tables []state.Table
+	d := NewDump(p.a.l, 128, p.Live(), func(t state.Table) { tables = append(tables, t) })
+	require.NoError(t, d.Add(7, p))
+	require.NoError(t, d.Close())
+	out := a.Open()
+	load := NewLoad(a, state.Range{End: 128}, func(w int64) (*Pane, error) {
+		require.Equal(t, int64(7), w)
+		return out, nil
+	})
+	for _, table := range tables {
+		require.NoError(t, load.Add(table))
+	}
+	return out
+}
+
+func wordsBatch(t *rapid.T, s *arrow.Schema, hot bool) *column.Batch {
+	bl := column.NewBuilder(nil, s)
+	nulls := rapid.IntRange(0, 3).Draw(t, "nulls") == 0
+	large := rapid.IntRange(0, 3).Draw(t, "large") == 0
+	seed := rapid.Uint64().Draw(t, "seed")
+	for i := range rapid.IntRange(1, 3000).Draw(t, "rows") {
+		r := Mix64(seed + uint64(i))
+		key := int64(r % 700)
+		if hot && r>>32&3 != 0 {
+			key = 1
+		}
+		for c := range s.NumFields() {
+			a := bl.Col(c)
+			v := int64(r>>40) - 1<<22
+			switch {
+			case nulls && r>>(20+uint(c))&15 == 0:
+				a.Null()
+			case c == 0:
+				a.Int64(key)
+			case a.Kind() == column.Bool:
+				a.Bool(v > 0)
+			case a.Kind() == column.Float32:
+				a.Float64(float64(v % 1024))
+			case large && a.Kind() == column.Int64:
+				a.Int64(math.MaxInt64 - v&1023)
+			case large && a.Kind() == column.Uint64:
+				a.Uint64(math.MaxUint64 - uint64(v&1023))
+			case a.Kind() == column.Int16:
+				a.Int64(v % 30000)
+			default:
+				a.Int64(v & (1<<40 - 1))
+			}
+		}
+		bl.EndRow()
+	}
+	return bl.Finish()
+}
