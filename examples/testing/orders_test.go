@@ -59,7 +59,7 @@ func TestALateOrderGoesToItsOwnSink(t *testing.T) {
 
 func TestAFailingSinkFailsTheJob(t *testing.T) {
 	full := errors.New("no space left on device")
-	_, err := arkflowtest.Try(newJob("unused", "unused"),
+	_, err := arkflowtest.Try(t.Context(), newJob("unused", "unused"),
 		arkflowtest.From("orders", arkflowtest.Rows(Order{"ada", "paid", 10, at(5)})),
 		arkflowtest.FailWrite("out", 1, full))
 	require.ErrorIs(t, err, full)
