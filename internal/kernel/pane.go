@@ -85,7 +85,7 @@ func (a *Aggregator) takeParts() *parts {
 	return newParts(&a.chunks, a.l)
 }
 
-// Close forgets the rows of a pane. Its memory, and the keys of a table of which at least half had rows, serve the next one.
+// Close forgets the rows of a pane. Its memory, and the keys of a table of which more than half had rows, serve the next one.
 func (p *Pane) Close() {
 	a := p.a
 	a.open--
@@ -117,7 +117,7 @@ func (a *Aggregator) giveTable(t *table) {
 	if len(a.idle) >= idleTables || tooLarge || a.large && !a.noParts {
 		return
 	}
-	if t.live*2 < t.groups() {
+	if t.live*2 <= t.groups() {
 		t.clearKeys()
 	} else {
 		t.clearRows()

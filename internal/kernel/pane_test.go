@@ -173,3 +173,90 @@ func wordsBatch(t *rapid.T, s *arrow.Schema, hot bool) *column.Batch {
 	}
 	return bl.Finish()
 }
+
+func TestResultBatchesHoldABoundedNumberOfStringBytes(t *testing.T) {
+	s := fieldsOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String)
+	l := layoutOf(t, s, 1, Max)
+	p := NewAggregator(l).Open()
+	var rows [][]any
+	for i := range 200 {
+		rows = append(rows, []any{fmt.Sprintf("key %d %s", i, strings.Repeat("k", i)), strings.Repeat("v", 2*i)})
+	}
+	b := batchOf(s, rows...)
+	require.NoError(t, p.AddRange(b, 0, b.Rows))
+	pool := column.NewDebugPool()
+	r := NewResults(l, resultSchemaOf(l), pool, nil)
+	r.limit = 1000
+	seen, batches := 0, 0
+	require.NoError(t, r.Write(p, 0, 1, false, func(b *column.Batch) error {
+		batches++
+		for _, c := range []int{0, 4} {
+			require.True(t, len(b.Cols[c].Data) < 1000 || b.Rows == 1)
+		}
+		for i := range b.Rows {
+			key := b.Cols[0].String(i)
+			var n int
+			_, err := fmt.Sscanf(key, "key %d", &n)
+			require.NoError(t, err)
+			require.Equal(t, rows[n][0], key)
+			require.Equal(t, rows[n][1], b.Cols[4].String(i))
+			seen++
+		}
+		return nil
+	}))
+	require.Equal(t, 200, seen)
+	require.Greater(t, batches, 50)
+	require.NoError(t, pool.Check())
+}
+
+func TestKeysStayOverWindowsOnlyWhileMostAreInUse(t *testing.T) {
+	s := fieldsOf(arrow.PrimitiveTypes.Int64)
+	a := NewAggregator(layoutOf(t, s, 1))
+	add := func(lo, n int) (p *Pane) {
+		p = a.Open()
+		bl := column.NewBuilder(nil, s)
+		for i := range n {
+			bl.Int64(0, int64(lo+i))
+			bl.EndRow()
+		}
+		require.NoError(t, p.AddRange(bl.Finish(), 0, n))
+		require.Equal(t, n, p.Live())
+		return p
+	}
+	add(0, 1000).Close()
+	p := add(100, 1000)
+	require.Equal(t, 1100, p.t.groups(), "900 of the keys were there")
+	p.Close()
+	p = add(5000, 1000)
+	require.Equal(t, 2100, p.t.groups())
+	p.Close()
+	p = add(9000, 1000)
+	require.Equal(t, 1000, p.t.groups(), "less than half were in use")
+	require.Len(t, rowsOf(t, p), 1000)
+	p.Close()
+	add(0, 200_000).Close()
+	held := a.SizeBytes(nil)
+	add(0, 10).Close()
+	require.Less(t, a.SizeBytes(nil), held/10, "memory that is no longer needed goes")
+}
+
+// TestBytesPerKey: at most 1.3 times the bare table of 16-byte slots at half load and two arrays, and at most 80.
+func TestBytesPerKey(t *testing.T) {
+	s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64)
+	for _, keys := range []int{200_000, 700_000, 1_000_000} {
+		a := NewAggregator(layoutOf(t, s, 1, Sum))
+		p := a.Open()
+		b := column.NewBatch(nil, s, 8192)
+		key := make([]int64, 8192)
+		b.Cols[0].Data, b.Cols[1].Data = column.BytesOf(key), column.BytesOf(key)
+		for i := 0; i < keys; i += len(key) {
+			for j := range key {
+				key[j] = int64(min(i+j, keys-1))
+			}
+			require.NoError(t, p.AddRange(b, 0, len(key)))
+		}
+		require.GreaterOrEqual(t, p.Live(), keys)
+		perKey := float64(a.SizeBytes([]*Pane{p})) / float64(keys)
+		require.Less(t, perKey, 80.0, "%d keys", keys)
+	}
+}

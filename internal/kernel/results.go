@@ -23,7 +23,7 @@ type Results struct {
 func NewResults(l *Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
 	r := &Results{overflow: overflow}
 	k := len(l.keyCols)
-	r.sheet = sheet{l: l, schema: schema, pool: pool, fill: keyFillers(l, 0), first: k, shared: 2}
+	r.sheet = sheet{l: l, schema: schema, pool: pool, fill: keyFillers(l, 0), first: k, shared: 2, limit: column.MaxBatchBytes}
 	for i := range l.outs {
 		r.fill = append(r.fill, r.output(k+2+i, &l.outs[i]))
 	}

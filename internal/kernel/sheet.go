@@ -8,9 +8,6 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 )
 
-// maxSheetBytes bounds the strings of one column of a batch.
-const maxSheetBytes = column.MaxBatchBytes
-
 // sheet is a batch that is being filled with groups, column by column.
 type sheet struct {
 	l      *Layout
@@ -18,6 +15,7 @@ type sheet struct {
 	pool   *column.Pool
 	fill   []filler
 	size   int // rows of a full batch
+	limit  int // bytes of strings in one column of a batch, a single larger string excepted
 	emit   func(b *column.Batch) error
 
 	head   *column.Batch // where not nil: batches are derived from it and share its columns
@@ -73,11 +71,11 @@ func (s *sheet) fits(t *table, refs []uint32) (int, error) {
 	for i := range s.text {
 		held = max(held, len(s.text[i].data))
 	}
-	if held+len(t.bytes)+t.heapBytes() < maxSheetBytes {
+	if held+len(t.bytes)+t.heapBytes() < s.limit {
 		return len(refs), nil
 	}
 	for n, ref := range refs {
-		if held += t.stringBytes(ref); held >= maxSheetBytes {
+		if held += t.stringBytes(ref); held >= s.limit {
 			if n == 0 && s.n > 0 {
 				return 0, s.flush()
 			}

@@ -84,7 +84,7 @@ type Dump struct {
 // NewDump gives a writer of saved panes that have about so many groups together; maxParallelism is the number of key groups.
 func NewDump(l *Layout, maxParallelism, groups int, emit func(state.Table)) *Dump {
 	d := &Dump{groups: maxParallelism}
-	d.sheet = sheet{l: l, schema: l.SnapshotSchema(), fill: []filler{d.windows}, size: max(1, min(snapshotRows, groups))}
+	d.sheet = sheet{l: l, schema: l.SnapshotSchema(), fill: []filler{d.windows}, size: max(1, min(snapshotRows, groups)), limit: column.MaxBatchBytes}
 	d.fill = append(d.fill, keyFillers(l, 1)...)
 	for i := range l.keyCols {
 		d.keys = append(d.keys, 1+i)
