@@ -25,9 +25,10 @@ func Example() {
 	}
 
 	job := arkflow.NewJob("large-orders")
-	job.Source("orders", file.Source{URL: in}, arkflow.ProcessingTime()). // the schema is inferred
-										Filter("large", expr.Col("amount").Gt(100)).
-										Sink("out", file.Sink{URL: out})
+	// The schema is inferred from the first lines.
+	job.Source("orders", file.Source{URL: in}, arkflow.ProcessingTime()).
+		Filter("large", expr.Col("amount").Gt(100)).
+		Sink("out", file.Sink{URL: out})
 	if err := job.Run(context.Background()); err != nil {
 		fmt.Println(err)
 		return
