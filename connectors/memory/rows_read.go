@@ -67,22 +67,12 @@ func valueOf(a arrow.Array, i int) any {
 		return time.Duration(x.Value(i)) * x.DataType().(*arrow.Time32Type).Unit.Multiplier()
 	case *array.Time64:
 		return time.Duration(x.Value(i)) * x.DataType().(*arrow.Time64Type).Unit.Multiplier()
-	case array.BinaryLike:
-		if t := x.DataType().ID(); t == arrow.BINARY || t == arrow.LARGE_BINARY || t == arrow.BINARY_VIEW {
-			return append([]byte{}, bytesOf(a, i)...)
-		}
+	case *array.Binary:
+		return append([]byte{}, x.Value(i)...)
+	case *array.LargeBinary:
+		return append([]byte{}, x.Value(i)...)
+	case *array.BinaryView:
+		return append([]byte{}, x.Value(i)...)
 	}
 	return a.ValueStr(i)
-}
-
-func bytesOf(a arrow.Array, i int) []byte {
-	switch x := a.(type) {
-	case *array.Binary:
-		return x.Value(i)
-	case *array.LargeBinary:
-		return x.Value(i)
-	case *array.BinaryView:
-		return x.Value(i)
-	}
-	return nil
 }
