@@ -2,6 +2,7 @@ package arkflow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -68,7 +69,7 @@ func (h *Handle) Plan() *Plan { return h.plan }
 // failed otherwise. If ctx ends before, it gives the cause of ctx and the job runs on.
 func (h *Handle) Wait(ctx context.Context) error {
 	err := h.x.Wait(ctx)
-	if err == nil || err == context.Cause(ctx) || err == ErrCanceled {
+	if err == nil || errors.Is(err, ErrCanceled) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return err
 	}
 	return fmt.Errorf("job %q: %w", h.job, err)
@@ -107,7 +108,7 @@ func (h *Handle) Drain(ctx context.Context) error {
 // Cancel drops what is in flight and waits for the end; the last epoch stands. It gives nil once the job has been cancelled.
 func (h *Handle) Cancel(ctx context.Context) error {
 	h.x.Cancel()
-	if err := h.Wait(ctx); err != nil && err != ErrCanceled {
+	if err := h.Wait(ctx); err != nil && !errors.Is(err, ErrCanceled) {
 		return err
 	}
 	return nil

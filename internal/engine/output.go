@@ -20,6 +20,7 @@ type outEdge struct {
 	task    *task
 	ship    plan.Ship
 	keys    []int // Hash: columns of the key
+	rehash  bool  // Hash: batches may carry the hashes of another key
 	targets []*target
 	split   *shuffle.Partitioner
 	turn    int // Rebalance: the next target
@@ -34,12 +35,12 @@ type target struct {
 	sentW int64
 }
 
-func newOutEdge(t *task, ship plan.Ship, keys []int, links []*link, keyGroups int) *outEdge {
-	e := &outEdge{task: t, ship: ship, keys: keys, status: shuffle.Active}
+func newOutEdge(t *task, p plan.Edge, keys []int, links []*link, keyGroups int) *outEdge {
+	e := &outEdge{task: t, ship: p.Ship, keys: keys, rehash: p.Rehash, status: shuffle.Active}
 	for _, l := range links {
 		e.targets = append(e.targets, &target{link: l, w: operator.MinWatermark, sentW: operator.MinWatermark})
 	}
-	if ship == plan.Hash && len(links) > 1 {
+	if p.Ship == plan.Hash && len(links) > 1 {
 		e.split = shuffle.NewPartitioner(keyGroups, len(links))
 	}
 	return e
@@ -47,6 +48,12 @@ func newOutEdge(t *task, ship plan.Ship, keys []int, links []*link, keyGroups in
 
 // emit sends a batch, borrowed for the call.
 func (e *outEdge) emit(b *column.Batch) error {
+	if e.ship == plan.Hash && (e.rehash || b.Hash == nil) && e.keys != nil {
+		d := b.Derive()
+		defer d.Release()
+		d.Hash = kernel.HashColumns(column.Alloc[uint64](d, d.Rows), d, e.keys)
+		b = d
+	}
 	switch {
 	case e.split != nil:
 		return e.scatter(b)
@@ -60,13 +67,6 @@ func (e *outEdge) emit(b *column.Batch) error {
 
 // scatter deals rows to the owners of their key groups.
 func (e *outEdge) scatter(b *column.Batch) error {
-	if b.Hash == nil {
-		d := b.Derive()
-		defer d.Release()
-		d.Hash = column.Alloc[uint64](d, d.Rows)
-		d.Hash = kernel.HashColumns(d.Hash, d, e.keys)
-		b = d
-	}
 	for i, rows := range e.split.Split(b) {
 		if len(rows) == 0 {
 			continue

@@ -195,7 +195,7 @@ func (b *builder) connect() error {
 				links = append(links, t.in.connect(b.x.cfg.LinkBatches))
 				t.ports = append(t.ports, e.In)
 			}
-			edge := newOutEdge(n.task, e.Ship, keys, links, b.x.cfg.Plan.MaxParallelism)
+			edge := newOutEdge(n.task, e, keys, links, b.x.cfg.Plan.MaxParallelism)
 			p.edges = append(p.edges, edge)
 			n.task.edges = append(n.task.edges, edge)
 		}
