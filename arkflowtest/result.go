@@ -76,7 +76,7 @@ func (r *Result) check(cfg *config) error {
 		}
 	}
 	for _, w := range cfg.wants {
-		if d := diff(w.linesIn(r.Schema(w.sink)), r.Lines(w.sink)); d != "" {
+		if d := diff(w.linesIn(r.Schema(w.sink)), r.lines(w.sink)); d != "" {
 			errs = append(errs, fmt.Errorf("sink %q does not hold what it should:\n%s", w.sink, d))
 		}
 	}
@@ -109,6 +109,25 @@ func (r *Result) Rows(sink string) []Row { return rowsOf(r.into.rows(sink, false
 // Lines gives the rows of a sink as text, "column=value …" in the order of the columns, sorted by their values: the first column that
 // differs decides, null comes before every value.
 func (r *Result) Lines(sink string) []string { return linesIn(r.into.rows(sink, false)) }
+
+// lines is Lines in no order.
+func (r *Result) lines(sink string) (out []string) {
+	for _, b := range r.into.rows(sink, false) {
+		var s []byte
+		for i := range b.Len() {
+			s = s[:0]
+			for k := range b.Cols {
+				if k > 0 {
+					s = append(s, ' ')
+				}
+				s = append(append(s, b.Schema.Field(k).Name...), '=')
+				s = appendText(s, cell(&b.Cols[k], b.Row(i)))
+			}
+			out = append(out, string(s))
+		}
+	}
+	return out
+}
 
 // Schema is that of a sink's rows, nil where the job has not got so far.
 func (r *Result) Schema(sink string) *arrow.Schema { return r.into.schemaOf(sink) }
@@ -164,16 +183,15 @@ func decode(all batches) (out []record) {
 func (r record) name(k int) string { return r.batch.Schema.Field(k).Name }
 
 func (r record) line() string {
-	var s strings.Builder
+	var s []byte
 	for k, v := range r.cells {
 		if k > 0 {
-			s.WriteByte(' ')
+			s = append(s, ' ')
 		}
-		s.WriteString(r.name(k))
-		s.WriteByte('=')
-		s.WriteString(text(v))
+		s = append(append(s, r.name(k)...), '=')
+		s = appendText(s, v)
 	}
-	return s.String()
+	return string(s)
 }
 
 func rowsOf(all batches) []Row {

@@ -97,38 +97,37 @@ func floorDiv(a, b int64) int64 {
 
 // text is the form in which values are compared and shown: numbers are equal where they are the same number, whatever their Go
 // type; instants where they are the same instant.
-func text(v any) string {
+func text(v any) string { return string(appendText(nil, v)) }
+
+// appendText is text, appended.
+func appendText(s []byte, v any) []byte {
 	switch x := v.(type) {
 	case nil:
-		return "null"
+		return append(s, "null"...)
 	case bool:
-		return strconv.FormatBool(x)
+		return strconv.AppendBool(s, x)
 	case int64:
-		return strconv.FormatInt(x, 10)
+		return strconv.AppendInt(s, x, 10)
 	case uint64:
-		return strconv.FormatUint(x, 10)
+		return strconv.AppendUint(s, x, 10)
 	case float64:
-		return floatText(x)
+		if x == math.Trunc(x) && math.Abs(x) < 1<<63 {
+			return strconv.AppendInt(s, int64(x), 10) // 3.0 is 3, −0.0 is 0
+		}
+		return strconv.AppendFloat(s, x, 'g', -1, 64)
 	case string:
-		return strconv.Quote(x)
+		return strconv.AppendQuote(s, x)
 	case []byte:
-		return fmt.Sprintf("0x%x", x)
+		return fmt.Appendf(s, "0x%x", x)
 	case time.Time:
-		return x.UTC().Format(time.RFC3339Nano)
+		return x.UTC().AppendFormat(s, time.RFC3339Nano)
 	case time.Duration:
-		return x.String()
+		return append(s, x.String()...)
 	}
 	if n, ok := plain(v); ok {
-		return text(n)
+		return appendText(s, n)
 	}
-	return fmt.Sprint(v)
-}
-
-func floatText(f float64) string {
-	if f == math.Trunc(f) && math.Abs(f) < 1<<63 {
-		return strconv.FormatInt(int64(f), 10) // 3.0 is 3, −0.0 is 0
-	}
-	return strconv.FormatFloat(f, 'g', -1, 64)
+	return fmt.Append(s, v)
 }
 
 // compare orders two values of one column; null comes first, NaN last.
