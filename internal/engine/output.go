@@ -48,10 +48,13 @@ func newOutEdge(t *task, p plan.Edge, keys []int, links []*link, keyGroups int) 
 
 // emit sends a batch, borrowed for the call.
 func (e *outEdge) emit(b *column.Batch) error {
-	if e.ship == plan.Hash && (e.rehash || b.Hash == nil) && e.keys != nil {
+	if need := e.split != nil && b.Hash == nil; need || e.rehash && b.Hash != nil {
 		d := b.Derive()
 		defer d.Release()
-		d.Hash = kernel.HashColumns(column.Alloc[uint64](d, d.Rows), d, e.keys)
+		d.Hash = nil
+		if e.split != nil {
+			d.Hash = kernel.HashColumns(column.Alloc[uint64](d, d.Rows), d, e.keys)
+		}
 		b = d
 	}
 	switch {
