@@ -52,6 +52,9 @@ func hashColumn(dst []uint64, c *column.Column, first bool) {
 	for lo := 0; lo < len(dst); lo += blockRows {
 		part := dst[lo:min(lo+blockRows, len(dst))]
 		h := block[:len(part)]
+		if first {
+			h = part
+		}
 		switch {
 		case wordKind(c.Kind):
 			for i, v := range canonical(words[:], c, lo, len(part), nil) {
@@ -75,12 +78,10 @@ func hashColumn(dst []uint64, c *column.Column, first bool) {
 				}
 			}
 		}
-		if first {
-			copy(part, h)
-			continue
-		}
-		for i := range part {
-			part[i] = joinHash(part[i], h[i])
+		if !first {
+			for i := range part {
+				part[i] = joinHash(part[i], h[i])
+			}
 		}
 	}
 }

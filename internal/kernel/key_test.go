@@ -96,7 +96,9 @@ func TestHashIsStable(t *testing.T) {
 }
 
 func TestEqualKeysOfDifferentTypesHashAlike(t *testing.T) {
-	hash := func(typ arrow.DataType, v any) uint64 { return HashColumns(nil, batchOf(fieldsOf(typ), []any{v}), []int{0})[0] }
+	hash := func(typ arrow.DataType, v any) uint64 {
+		return HashColumns(nil, batchOf(fieldsOf(typ), []any{v}), []int{0})[0]
+	}
 	p := arrow.PrimitiveTypes
 	assert.Equal(t, hash(p.Int64, -5), hash(p.Int8, -5))
 	assert.Equal(t, hash(p.Uint64, uint64(200)), hash(p.Uint8, 200))

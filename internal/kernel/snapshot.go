@@ -239,7 +239,36 @@ func (d *Load) check(t state.Table) error {
 		return fmt.Errorf("saved windows have the columns %v, this job's have %v: keys, aggregates or their types have changed",
 			fieldList(t.Schema), fieldList(want))
 	}
+	for i := range t.Cols {
+		if !holds(&t.Cols[i], t.Rows) {
+			return fmt.Errorf("saved windows are damaged: column %q has fewer than %d values", want.Field(i).Name, t.Rows)
+		}
+	}
 	return nil
+}
+
+// holds reports whether the column's memory has that many values.
+func holds(c *column.Column, rows int) bool {
+	if c.Valid != nil && len(c.Valid) < column.BitmapLen(rows) {
+		return false
+	}
+	switch c.Kind {
+	case column.Bytes:
+		if len(c.Offsets) <= rows {
+			return false
+		}
+		last := int32(0)
+		for _, o := range c.Offsets[:rows+1] {
+			if o < last {
+				return false
+			}
+			last = o
+		}
+		return int(last) <= len(c.Data)
+	case column.Bool:
+		return len(c.Data) >= column.BitmapLen(rows)
+	}
+	return len(c.Data) >= rows*c.Kind.Width()
 }
 
 func fieldList(s *arrow.Schema) (out []string) {
