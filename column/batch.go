@@ -145,7 +145,7 @@ func (b *Batch) Release() {
 func (b *Batch) doubleRelease() {
 	if p := b.pool; p != nil && p.debug != nil {
 		p.mu.Lock()
-		p.debug.faults = append(p.debug.faults, "batch released twice at "+site())
+		p.debug.faults = append(p.debug.faults, "batch released twice at "+here().String())
 		p.mu.Unlock()
 	}
 }

@@ -32,8 +32,8 @@ type Pool struct {
 
 // poolDebug is the state of the debug mode: one entry a loan, found by the address of its first byte.
 type poolDebug struct {
-	loans   map[*byte]string
-	headers map[*Batch]string
+	loans   map[*byte]trace
+	headers map[*Batch]trace
 	faults  []string
 }
 
@@ -43,7 +43,7 @@ func NewPool() *Pool { return &Pool{} }
 // NewDebugPool gives a pool in debug mode: loans are counted by the site that took them, memory is poisoned when
 // it comes back and never lent twice, and Check names loans that are still out and memory that came back twice.
 func NewDebugPool() *Pool {
-	return &Pool{debug: &poolDebug{loans: map[*byte]string{}, headers: map[*Batch]string{}}}
+	return &Pool{debug: &poolDebug{loans: map[*byte]trace{}, headers: map[*Batch]trace{}}}
 }
 
 // SetLimit bounds the idle memory that is kept, in bytes. Defaults to DefaultPoolBytes.
@@ -78,7 +78,7 @@ func (p *Pool) Get(n int) []byte {
 	}
 	if p.debug != nil {
 		p.mu.Lock()
-		p.debug.loans[unsafe.SliceData(buf)] = site()
+		p.debug.loans[unsafe.SliceData(buf)] = here()
 		p.mu.Unlock()
 	}
 	return buf
@@ -99,7 +99,7 @@ func (p *Pool) Put(buf []byte) {
 		full := buf[:cap(buf)]
 		at := unsafe.SliceData(full)
 		if _, ok := p.debug.loans[at]; !ok {
-			p.debug.faults = append(p.debug.faults, "memory came back that was not lent (returned twice?) at "+site())
+			p.debug.faults = append(p.debug.faults, "memory came back that was not lent (returned twice?) at "+here().String())
 			return
 		}
 		delete(p.debug.loans, at)
@@ -129,10 +129,10 @@ func (p *Pool) Check() error {
 	lines := append([]string(nil), p.debug.faults...)
 	bySite := map[string]int{}
 	for _, s := range p.debug.loans {
-		bySite["memory lent at "+s]++
+		bySite["memory lent at "+s.String()]++
 	}
 	for _, s := range p.debug.headers {
-		bySite["batch made at "+s]++
+		bySite["batch made at "+s.String()]++
 	}
 	var left []string
 	for s, n := range bySite {
@@ -164,7 +164,7 @@ func (p *Pool) header() *Batch {
 	b.refs.Store(1)
 	if p != nil && p.debug != nil {
 		p.mu.Lock()
-		p.debug.headers[b] = site()
+		p.debug.headers[b] = here()
 		p.mu.Unlock()
 	}
 	return b
@@ -193,10 +193,21 @@ func alignedBytes(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), len(words)*8)[:n]
 }
 
-// site names the caller outside this package that took a loan.
-func site() string {
-	var pcs [16]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+// trace is where a loan was taken; it is put in words only where it is told.
+type trace [16]uintptr
+
+func here() (t trace) {
+	runtime.Callers(2, t[:])
+	return t
+}
+
+// String names the caller outside this package that took the loan.
+func (t trace) String() string {
+	n := 0
+	for n < len(t) && t[n] != 0 {
+		n++
+	}
+	frames := runtime.CallersFrames(t[:n])
 	for {
 		f, more := frames.Next()
 		if !strings.Contains(f.Function, "/column.") || strings.HasSuffix(f.File, "_test.go") {
