@@ -35,7 +35,7 @@ const ringBatches = 4
 func (s *replay) Kind() string { return "bench-replay" }
 
 func (s *replay) Schema() *arrow.Schema {
-	key := arrow.DataType(arrow.PrimitiveTypes.Int64)
+	key := arrow.PrimitiveTypes.Int64
 	if s.text {
 		key = arrow.BinaryTypes.String
 	}
