@@ -235,6 +235,19 @@ func (a *Appender) growBytes(bytes, n int) (dst []byte, off []int32) {
 	return dst, off
 }
 
+// ExtendBytes is Extend for a Bytes column: it appends n values that have together `size` bytes, all valid. The caller fills
+// dst with the bytes of the values, one after the other, and ends[i] with start + the number of bytes up to the end of
+// value i. Where they do not fit, empty values stand in their place (see Builder.Err), and dst is nil.
+func ExtendBytes(a *Appender, n, size int) (dst []byte, start int32, ends []int32) {
+	dst, off := a.growBytes(size, n)
+	if n == 0 || dst == nil {
+		off = a.offsets[len(a.offsets)-n-1:]
+	}
+	a.noteValid(n)
+	a.n += n
+	return dst, off[0], off[1:]
+}
+
 // growValidFor makes the bitmap hold n more values: all of them valid, or all unset where some are null.
 func (a *Appender) growValidFor(nulls bool, n int) {
 	if !nulls {

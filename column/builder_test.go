@@ -212,6 +212,44 @@ func TestExtendFillsColumnsAtATime(t *testing.T) {
 	require.NoError(t, pool.Check())
 }
 
+func TestExtendBytesFillsTextAtATime(t *testing.T) {
+	pool := NewDebugPool()
+	bld := NewBuilder(pool, textSchema())
+	bld.Col(1).Null()
+	bld.Col(1).String("ab")
+	for _, words := range [][]string{{}, {"c", "", "def"}, {"", ""}} {
+		total := 0
+		for _, w := range words {
+			total += len(w)
+		}
+		dst, at, ends := ExtendBytes(bld.Col(1), len(words), total)
+		require.NotNil(t, dst)
+		k := 0
+		for i, w := range words {
+			k += copy(dst[k:], w)
+			ends[i] = at + int32(k)
+		}
+	}
+	bld.Col(1).limit = 7
+	dst, _, ends := ExtendBytes(bld.Col(1), 2, 2)
+	require.Nil(t, dst)
+	require.Len(t, ends, 2)
+	require.ErrorIs(t, bld.Err(), ErrTooLarge)
+	bld.Col(1).truncate(7)
+	require.NoError(t, bld.Err())
+	Extend[int64](bld.Col(0), 7)
+	bld.SetRows(7)
+	b := bld.Finish()
+	var got []string
+	for i := range b.Rows {
+		got = append(got, strings.Clone(b.Cols[1].String(i)))
+	}
+	require.Equal(t, []string{"", "ab", "c", "", "def", "", ""}, got)
+	checkNulls(t, b)
+	b.Release()
+	require.NoError(t, pool.Check())
+}
+
 func TestB92AppendingAnotherKindIsRefused(t *testing.T) {
 	b := timed(NewPool(), 1, false, false)
 	defer b.Release()

@@ -23,14 +23,17 @@ type MapOperator struct {
 // it may be kept. A row that a field cannot hold (a null in a field that is no pointer) follows the error policy.
 func Map[In, Out any](fn func(In) Out) *MapOperator {
 	if fn == nil {
-		return MapErr[In, Out](nil)
+		return newMap[In, Out](nil, nil)
 	}
-	return MapErr(func(in In) (Out, error) { return fn(in), nil })
+	return newMap(fn, func(in In) (Out, error) { return fn(in), nil })
 }
 
 // MapErr is Map with a function that may refuse a row: its error follows the error policy of the operator, by which the
 // job fails (the default), or the row is dropped and counted.
-func MapErr[In, Out any](fn func(In) (Out, error)) *MapOperator {
+func MapErr[In, Out any](fn func(In) (Out, error)) *MapOperator { return newMap(nil, fn) }
+
+// newMap makes the operator of a function; pure is the same one where it never fails, or nil.
+func newMap[In, Out any](pure func(In) Out, fn func(In) (Out, error)) *MapOperator {
 	m := &MapOperator{text: fmt.Sprintf("%s to %s", reflect.TypeFor[In](), reflect.TypeFor[Out]())}
 	m.bind = func(in Stream) (Bound, error) {
 		var faults fault.List
@@ -45,7 +48,7 @@ func MapErr[In, Out any](fn func(In) (Out, error)) *MapOperator {
 			return nil, err
 		}
 		out := Stream{Schema: writer.Schema(), Time: in.Time}
-		return &single{out: out, make: func(ctx *Context) (Instance, error) { return newMapTask(ctx, in, writer, fn) }}, nil
+		return &single{out: out, make: func(ctx *Context) (Instance, error) { return newMapTask(ctx, in, writer, pure, fn) }}, nil
 	}
 	return m
 }

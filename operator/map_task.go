@@ -19,6 +19,7 @@ const (
 type mapTask[In, Out any] struct {
 	ctx    *Context
 	fn     func(In) (Out, error)
+	pure   func(In) Out // the same where it never fails and every Out can be written; else nil
 	reader *structmap.Reader[In]
 	writer *structmap.Writer[Out]
 	in     []In
@@ -28,12 +29,16 @@ type mapTask[In, Out any] struct {
 	some   bool     // rows are not simply all physical rows
 }
 
-func newMapTask[In, Out any](ctx *Context, in Stream, w *structmap.Writer[Out], fn func(In) (Out, error)) (Instance, error) {
+func newMapTask[In, Out any](ctx *Context, in Stream, w *structmap.Writer[Out], pure func(In) Out,
+	fn func(In) (Out, error)) (Instance, error) {
+	if !w.Total() {
+		pure = nil
+	}
 	r, err := structmap.NewReader[In](in.Schema)
 	if err != nil {
 		return nil, err
 	}
-	return &mapTask[In, Out]{ctx: ctx, fn: fn, reader: r, writer: w, in: make([]In, mapChunk), out: make([]Out, mapChunk),
+	return &mapTask[In, Out]{ctx: ctx, fn: fn, pure: pure, reader: r, writer: w, in: make([]In, mapChunk), out: make([]Out, mapChunk),
 		rows: column.NewBuilder(ctx.Pool, w.Schema())}, nil
 }
 
@@ -78,6 +83,15 @@ func (t *mapTask[In, Out]) Process(_ int, b *column.Batch, out Output) error {
 // it stops there.
 func (t *mapTask[In, Out]) mapChunk(b *column.Batch, from, n int) (made, failed int, first error) {
 	errs := t.reader.Read(from, t.in[:n])
+	if errs == nil && t.pure != nil {
+		for i := range t.in[:n] {
+			t.out[i] = t.pure(t.in[i])
+		}
+		for i := 0; t.some && i < n; i++ {
+			t.kept = append(t.kept, uint32(b.Row(from+i)))
+		}
+		return n, 0, nil
+	}
 	for i := range n {
 		var err error
 		if errs != nil && errs[i] != nil {

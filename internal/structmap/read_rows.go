@@ -179,6 +179,13 @@ func (r *Reader[T]) fill(k int, c *column.Column, dst unsafe.Pointer, stride uin
 	switch st.class {
 	case text:
 		s := r.texts[k]
+		if r.batch.Sel == nil {
+			ends, base := c.Offsets[from:from+n+1], c.Offsets[0]
+			for i := range n {
+				*(*string)(unsafe.Add(dst, uintptr(i)*stride)) = s[ends[i]-base : ends[i+1]-base]
+			}
+			return
+		}
 		for i := range n {
 			a, b := r.bounds(k, c, from+i)
 			*(*string)(unsafe.Add(dst, uintptr(i)*stride)) = s[a:b]

@@ -132,7 +132,7 @@ func genEvery(t *rapid.T) every {
 		S: status(str.Draw(t, "s")), Raw: []byte(str.Draw(t, "raw")),
 		At:   time.UnixMicro(rapid.Int64Range(-1<<55, 1<<55).Draw(t, "at")).UTC(),
 		Took: time.Duration(rapid.Int64().Draw(t, "took")),
-		PI: rapid.Ptr(rapid.Int32(), true).Draw(t, "pi"), PB: rapid.Ptr(rapid.Bool(), true).Draw(t, "pb"),
+		PI:   rapid.Ptr(rapid.Int32(), true).Draw(t, "pi"), PB: rapid.Ptr(rapid.Bool(), true).Draw(t, "pb"),
 		PF: rapid.Ptr(rapid.Float64(), true).Draw(t, "pf"),
 	}
 	if rapid.Bool().Draw(t, "pt?") {

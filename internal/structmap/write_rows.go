@@ -45,6 +45,9 @@ const (
 	maxInstant = math.MaxInt64/1_000_000 - 1
 )
 
+// Total reports whether every row passes Check, so that nobody needs to call it.
+func (w *Writer[T]) Total() bool { return len(w.instants) == 0 }
+
 // Check tells the first field that its column cannot hold: an instant out of the reach of microseconds.
 func (w *Writer[T]) Check(row *T) error {
 	for _, i := range w.instants {
@@ -94,13 +97,9 @@ func (f *field) appendPointers(a *column.Appender, src unsafe.Pointer, stride ui
 func (f *field) appendValues(a *column.Appender, src unsafe.Pointer, stride uintptr, n int) {
 	switch f.class {
 	case text:
-		for i := range n {
-			a.String(*(*string)(unsafe.Add(src, uintptr(i)*stride)))
-		}
+		appendBytes[string](a, src, stride, n)
 	case binary:
-		for i := range n {
-			a.Bytes(*(*[]byte)(unsafe.Add(src, uintptr(i)*stride)))
-		}
+		appendBytes[[]byte](a, src, stride, n)
 	case boolean:
 		for i := range n {
 			a.Bool(*(*bool)(unsafe.Add(src, uintptr(i)*stride)))
@@ -111,6 +110,23 @@ func (f *field) appendValues(a *column.Appender, src unsafe.Pointer, stride uint
 		}
 	default:
 		f.appendNumbers(a, src, stride, n)
+	}
+}
+
+// appendBytes appends n strings or byte slices.
+func appendBytes[S string | []byte](a *column.Appender, src unsafe.Pointer, stride uintptr, n int) {
+	total := 0
+	for i := range n {
+		total += len(*(*S)(unsafe.Add(src, uintptr(i)*stride)))
+	}
+	dst, at, ends := column.ExtendBytes(a, n, total)
+	if dst == nil {
+		return
+	}
+	k := 0
+	for i := range ends {
+		k += copy(dst[k:], *(*S)(unsafe.Add(src, uintptr(i)*stride)))
+		ends[i] = at + int32(k)
 	}
 }
 
