@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
 )
@@ -22,7 +23,8 @@ type sourceStage struct {
 	next   int  // split to poll first
 	paused bool // a test waits for a barrier: do not poll
 	cases  []reflect.SelectCase
-	tick   time.Time // IngestionTimePolicy: when the clock moves the watermark on
+	late   []column.LatePair // scratch of observe
+	tick   time.Time         // IngestionTimePolicy: when the clock moves the watermark on
 }
 
 // split is one split in the task that reads it.

@@ -57,7 +57,7 @@ func (s *sourceStage) observe(sp *split, d *column.Batch) {
 		sp.w = max(sp.w, minusSaturating(sp.max, delay))
 		return
 	}
-	var late []column.LatePair
+	late := s.late[:0]
 	m, j, has := sp.maxOr(math.MinInt64), sp.w, sp.has
 	if d.TimeValid == nil {
 		for i, t := range times {
@@ -83,15 +83,28 @@ func (s *sourceStage) observe(sp *split, d *column.Batch) {
 			has = true
 		}
 	}
-	sp.max, sp.has, sp.w, d.Late = m, has, j, late
+	sp.max, sp.has, sp.w = m, has, j
+	s.keepLate(d, late)
+}
+
+// keepLate gives the batch its pairs; they were gathered in memory that the stage uses again.
+func (s *sourceStage) keepLate(d *column.Batch, late []column.LatePair) {
+	s.late = late
+	if len(late) == 0 {
+		return
+	}
+	d.Late = column.Alloc[column.LatePair](d, len(late))
+	copy(d.Late, late)
 }
 
 func (s *sourceStage) observeOwn(sp *split, d *column.Batch) {
+	late := s.late[:0]
 	for i, t := range d.Times {
 		if (d.TimeValid == nil || column.Bit(d.TimeValid, i)) && t < sp.w {
-			d.Late = append(d.Late, column.LatePair{Row: int32(i), J: sp.w})
+			late = append(late, column.LatePair{Row: int32(i), J: sp.w})
 		}
 	}
+	s.keepLate(d, late)
 }
 
 func (sp *split) maxOr(none int64) int64 {
