@@ -1,9 +1,6 @@
 package expr
 
-import (
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/arkflow-go/arkflow/column"
-)
+import "github.com/apache/arrow-go/v18/arrow"
 
 // class is what a type means to the operators, apart from its width.
 type class uint8
@@ -98,29 +95,4 @@ func unitFor(nanos int64) arrow.TimeUnit {
 		return arrow.Microsecond
 	}
 	return arrow.Nanosecond
-}
-
-// typeOfKind gives the plain Arrow type of a kind of numbers.
-func typeOfKind(k column.Kind) arrow.DataType {
-	switch k {
-	case column.Int8:
-		return arrow.PrimitiveTypes.Int8
-	case column.Int16:
-		return arrow.PrimitiveTypes.Int16
-	case column.Int32:
-		return arrow.PrimitiveTypes.Int32
-	case column.Uint8:
-		return arrow.PrimitiveTypes.Uint8
-	case column.Uint16:
-		return arrow.PrimitiveTypes.Uint16
-	case column.Uint32:
-		return arrow.PrimitiveTypes.Uint32
-	case column.Uint64:
-		return arrow.PrimitiveTypes.Uint64
-	case column.Float32:
-		return arrow.PrimitiveTypes.Float32
-	case column.Float64:
-		return arrow.PrimitiveTypes.Float64
-	}
-	return arrow.PrimitiveTypes.Int64
 }
