@@ -13,11 +13,10 @@ import (
 // step fills one field of every struct from one column.
 type step struct {
 	field
-	index    int // of the column
-	col      column.Kind
-	nullable bool // a null of the column is an error of the row
-	exact    func(x int64) (int64, bool)
-	instant  func(x int64) (t int64, nanos int64, ok bool) // seconds and nanoseconds since the epoch
+	index   int // of the column
+	col     column.Kind
+	exact   func(x int64) (int64, bool)
+	instant func(x int64) (t int64, nanos int64, ok bool) // seconds and nanoseconds since the epoch
 }
 
 // bindReader finds the column of each field and checks that its values fit the field.

@@ -47,11 +47,12 @@ type (
 		PF   *float64
 		Out  map[string]int `arkflow:"-"`
 		JOut func()         `json:"-"`
-		priv int
+		priv int            //nolint:unused // unexported fields are left out
 	}
 )
 
 func TestSchemaOfNamesAndTypes(t *testing.T) {
+	require.Zero(t, every{}.priv, "an unexported field is there and left out")
 	s, err := SchemaOf[every]()
 	require.NoError(t, err)
 	var got []string
@@ -84,8 +85,9 @@ func TestSchemaOfTellsAllFaults(t *testing.T) {
 		Ok2  int    `arkflow:"Ok"`
 		Tag  string `arkflow:"a,b"`
 		None string `arkflow:""`
-		priv int    `arkflow:"p"` //nolint:unused
+		priv int    `arkflow:"p"`
 	}
+	require.Empty(t, bad{}.priv)
 	_, err := SchemaOf[bad]()
 	require.Error(t, err)
 	for _, want := range []string{
