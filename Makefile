@@ -16,7 +16,7 @@ lint:
 
 # Whole jobs against one expected output, over batch cuts, parallelism, splits, barriers and restores.
 golden:
-	go test -count 1 -run Golden ./...
+	go test -count 1 ./internal/golden
 
 # Each fuzz target for FUZZTIME (default 30s).
 fuzz:

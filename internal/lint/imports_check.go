@@ -15,8 +15,9 @@ var layers = []layer{
 	{"state", []string{"column"}},
 	{"internal/kernel", []string{"column", "state"}},
 	{"internal/structmap", []string{"column", "internal/fault"}},
+	{"internal/calc", []string{"column", "internal/fault"}},
 	{"operator", []string{"column", "state", "expr", "internal/fault", "internal/kernel", "internal/structmap"}},
-	{"expr", []string{"column", "internal/fault", "internal/kernel", "internal/structmap"}},
+	{"expr", []string{"column", "internal/calc", "internal/fault", "internal/kernel", "internal/structmap"}},
 	{"codec", []string{"column", "operator", "internal/fault", "internal/structmap"}},
 	{"window", []string{"column", "state", "operator", "expr", "internal/fault", "internal/kernel", "internal/structmap"}},
 	{"connectors", []string{"operator", "codec", "internal/fault"}},
@@ -30,6 +31,7 @@ var layers = []layer{
 	{"internal/harness", []string{"checkpoint", "operator", "internal/engine", "internal/graph"}},
 	{".", []string{"column", "state", "expr", "operator", "window", "codec", "checkpoint", "shuffle", "connectors", "connectors/...", "internal/..."}},
 	{"arkflowtest", []string{".", "column", "state", "expr", "operator", "window", "codec", "checkpoint", "connectors", "connectors/memory", "internal/..."}},
+	{"internal/golden", nil},
 	{"bench/events", nil},
 	{"bench/baseline", []string{"bench/events"}},
 }
