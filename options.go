@@ -2,6 +2,7 @@ package arkflow
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/arkflow-go/arkflow/internal/fault"
@@ -145,3 +146,43 @@ func OutOfOrderness(d time.Duration) TimeOption {
 func IdleTimeout(d time.Duration) TimeOption {
 	return timeOption(func(p *operator.TimePolicy) { p.IdleTimeout = d })
 }
+
+// MaxFutureSkew keeps a row whose time is further ahead of the clock than d from moving the watermark: the row itself is kept, and counted in
+// OperatorStatus.Future. Defaults to 0: no limit, so one bad clock makes the rows of all others late; OperatorStatus.Lead shows it.
+func MaxFutureSkew(d time.Duration) TimeOption {
+	return timeOption(func(p *operator.TimePolicy) { p.MaxFutureSkew = d })
+}
+
+// MaxDrift stops reading a split while its watermark is more than d ahead of that of the slowest active split of any source of the job:
+// windows then hold fewer rows. A split that waits is not idle. Defaults to 0: no limit.
+func MaxDrift(d time.Duration) SourceOption {
+	return sourceOption(func(n *graph.Node) *fault.Fault {
+		n.MaxDrift = d
+		if d < time.Millisecond {
+			return &fault.Fault{Path: "max_drift", Problem: fmt.Sprintf("%s is too short", d), Hint: "give 1ms or more"}
+		}
+		return nil
+	})
+}
+
+type sourceOption func(*graph.Node) *fault.Fault
+
+func (o sourceOption) applySource(n *graph.Node) *fault.Fault { return o(n) }
+
+// RateOption is an option of sources and sinks.
+type RateOption struct{ rowsPerSecond float64 }
+
+func (o RateOption) set(n *graph.Node) *fault.Fault {
+	n.MaxRate = o.rowsPerSecond
+	if !(o.rowsPerSecond > 0) || math.IsInf(o.rowsPerSecond, 0) {
+		return &fault.Fault{Path: "max_rate", Problem: fmt.Sprintf("%v rows/s is out of range", o.rowsPerSecond), Hint: "give a number > 0"}
+	}
+	return nil
+}
+
+func (o RateOption) applySource(n *graph.Node) *fault.Fault { return o.set(n) }
+func (o RateOption) applySink(n *graph.Node) *fault.Fault   { return o.set(n) }
+
+// MaxRate keeps a source or a sink under so many rows a second on average, over all its tasks, each of which has an equal share. Batches
+// pass whole: the next waits until the time of the one before is over. Defaults to no limit.
+func MaxRate(rowsPerSecond float64) RateOption { return RateOption{rowsPerSecond} }

@@ -83,7 +83,9 @@ type SourceSpec struct {
 	InputType  string         `json:"input_type" yaml:"input_type"`
 	Config     map[string]any `json:"config,omitempty" yaml:"config,omitempty"` // its "type", where given, is the InputType
 	Codec      map[string]any `json:"codec,omitempty" yaml:"codec,omitempty"`
-	Time       *TimeSpec      `json:"time,omitempty" yaml:"time,omitempty"` // required
+	Time       *TimeSpec      `json:"time,omitempty" yaml:"time,omitempty"`                 // required
+	MaxRate    float64        `json:"max_rate,omitempty" yaml:"max_rate,omitempty"`         // rows/s; 0: no limit
+	MaxDrift   time.Duration  `json:"max_drift_ms,omitempty" yaml:"max_drift_ms,omitempty"` // 0: no limit
 }
 
 // TimeSpec says where the event time of rows comes from.
@@ -97,7 +99,8 @@ type TimeSpec struct {
 type WatermarkSpec struct {
 	Strategy       string        `json:"strategy,omitempty" yaml:"strategy,omitempty"` // bounded_out_of_orderness, the default
 	OutOfOrderness time.Duration `json:"out_of_orderness_ms,omitempty" yaml:"out_of_orderness_ms,omitempty"`
-	IdleTimeout    time.Duration `json:"idle_timeout_ms,omitempty" yaml:"idle_timeout_ms,omitempty"` // 0: never
+	IdleTimeout    time.Duration `json:"idle_timeout_ms,omitempty" yaml:"idle_timeout_ms,omitempty"`       // 0: never
+	MaxFutureSkew  time.Duration `json:"max_future_skew_ms,omitempty" yaml:"max_future_skew_ms,omitempty"` // 0: no limit
 }
 
 // SinkSpec says where an operator of kind "sink" writes.
@@ -106,6 +109,7 @@ type SinkSpec struct {
 	OutputType string         `json:"output_type" yaml:"output_type"`
 	Config     map[string]any `json:"config,omitempty" yaml:"config,omitempty"` // its "type", where given, is the OutputType
 	Codec      map[string]any `json:"codec,omitempty" yaml:"codec,omitempty"`
+	MaxRate    float64        `json:"max_rate,omitempty" yaml:"max_rate,omitempty"` // rows/s; 0: no limit
 }
 
 // StateSpec says where keyed state lives.

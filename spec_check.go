@@ -2,6 +2,7 @@ package arkflow
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/arkflow-go/arkflow/internal/fault"
@@ -215,6 +216,10 @@ func (c *specCheck) sources(s JobSpec, kinds map[string]string) {
 		path := fmt.Sprintf("sources[%d]", i)
 		c.owner(path, src.OperatorID, "source", kinds, seen)
 		c.typed(path, "input_type", src.InputType, src.Config)
+		c.rate(path, src.MaxRate)
+		if src.MaxDrift < 0 {
+			c.add(path+".max_drift_ms", fmt.Sprintf("%s is negative", src.MaxDrift), "give 0 (no limit) or more")
+		}
 		c.time(path+".time", src.Time)
 	}
 	c.without(s, "source", seen)
@@ -226,8 +231,15 @@ func (c *specCheck) sinks(s JobSpec, kinds map[string]string) {
 		path := fmt.Sprintf("sinks[%d]", i)
 		c.owner(path, snk.OperatorID, "sink", kinds, seen)
 		c.typed(path, "output_type", snk.OutputType, snk.Config)
+		c.rate(path, snk.MaxRate)
 	}
 	c.without(s, "sink", seen)
+}
+
+func (c *specCheck) rate(path string, rate float64) {
+	if !(rate >= 0) || math.IsInf(rate, 0) {
+		c.add(path+".max_rate", fmt.Sprintf("%v rows/s is out of range", rate), "give 0 (no limit) or more")
+	}
 }
 
 func (c *specCheck) time(path string, t *TimeSpec) {
@@ -252,6 +264,9 @@ func (c *specCheck) time(path string, t *TimeSpec) {
 		c.word(path+".watermark.strategy", "watermark strategy", w.Strategy, "bounded_out_of_orderness")
 		if w.OutOfOrderness < 0 {
 			c.add(path+".watermark.out_of_orderness_ms", fmt.Sprintf("%s is negative", w.OutOfOrderness), "give 0 or more")
+		}
+		if w.MaxFutureSkew < 0 {
+			c.add(path+".watermark.max_future_skew_ms", fmt.Sprintf("%s is negative", w.MaxFutureSkew), "give 0 (no limit) or more")
 		}
 		if w.IdleTimeout < 0 {
 			c.add(path+".watermark.idle_timeout_ms", fmt.Sprintf("%s is negative", w.IdleTimeout), "give 0 (never) or more")

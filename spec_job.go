@@ -113,10 +113,12 @@ func (b *specBuilder) source(n *node, id string) (path string, err error) {
 	path = fmt.Sprintf("sources[%d]", i)
 	if s.Time != nil {
 		n.Time = s.Time.policy()
-		if n.Time.Kind == operator.EventTimePolicy && n.Time.Column == "" || n.Time.OutOfOrderness < 0 || n.Time.IdleTimeout < 0 {
+		if n.Time.Kind == operator.EventTimePolicy && n.Time.Column == "" || n.Time.OutOfOrderness < 0 ||
+			n.Time.IdleTimeout < 0 || n.Time.MaxFutureSkew < 0 {
 			n.broken = true // told by check
 		}
 	}
+	n.MaxRate, n.MaxDrift = s.MaxRate, s.MaxDrift
 	n.Source, err = b.reg.Source(s.InputType, connectors.Params{Path: path, Config: withoutType(s.Config), Codec: s.Codec})
 	if err == nil && planner.IsNil(n.Source) {
 		err = nothingMade(s.InputType)
@@ -132,6 +134,7 @@ func (b *specBuilder) sink(n *node, id string) (path string, err error) {
 	}
 	s := b.spec.Sinks[i]
 	path = fmt.Sprintf("sinks[%d]", i)
+	n.MaxRate = s.MaxRate
 	n.Sink, err = b.reg.Sink(s.OutputType, connectors.Params{Path: path, Config: withoutType(s.Config), Codec: s.Codec})
 	if err == nil && planner.IsNil(n.Sink) {
 		err = nothingMade(s.OutputType)
@@ -196,7 +199,7 @@ func (t *TimeSpec) policy() operator.TimePolicy {
 	case "event_time":
 		p := operator.TimePolicy{Kind: operator.EventTimePolicy, Column: t.TimestampField}
 		if t.Watermark != nil {
-			p.OutOfOrderness, p.IdleTimeout = t.Watermark.OutOfOrderness, t.Watermark.IdleTimeout
+			p.OutOfOrderness, p.IdleTimeout, p.MaxFutureSkew = t.Watermark.OutOfOrderness, t.Watermark.IdleTimeout, t.Watermark.MaxFutureSkew
 		}
 		return p
 	case "ingestion_time":

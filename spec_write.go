@@ -45,12 +45,12 @@ func (w *specWriter) node(n *node) {
 	switch {
 	case n.Source != nil:
 		o.Kind = "source"
-		s := SourceSpec{OperatorID: n.ID, InputType: n.Source.Kind(), Time: timeSpec(n.Time)}
+		s := SourceSpec{OperatorID: n.ID, InputType: n.Source.Kind(), Time: timeSpec(n.Time), MaxRate: n.MaxRate, MaxDrift: n.MaxDrift}
 		s.Config, s.Codec = w.component(n, n.Source, s.InputType)
 		w.spec.Sources = append(w.spec.Sources, s)
 	case n.Sink != nil:
 		o.Kind = "sink"
-		s := SinkSpec{OperatorID: n.ID, OutputType: n.Sink.Kind()}
+		s := SinkSpec{OperatorID: n.ID, OutputType: n.Sink.Kind(), MaxRate: n.MaxRate}
 		s.Config, s.Codec = w.component(n, n.Sink, s.OutputType)
 		w.spec.Sinks = append(w.spec.Sinks, s)
 	default:
@@ -95,7 +95,8 @@ func timeSpec(p operator.TimePolicy) *TimeSpec {
 	switch p.Kind {
 	case operator.EventTimePolicy:
 		return &TimeSpec{Mode: "event_time", TimestampField: p.Column, Watermark: &WatermarkSpec{
-			Strategy: "bounded_out_of_orderness", OutOfOrderness: p.OutOfOrderness, IdleTimeout: p.IdleTimeout}}
+			Strategy: "bounded_out_of_orderness", OutOfOrderness: p.OutOfOrderness, IdleTimeout: p.IdleTimeout,
+			MaxFutureSkew: p.MaxFutureSkew}}
 	case operator.IngestionTimePolicy:
 		return &TimeSpec{Mode: "ingestion_time"}
 	}

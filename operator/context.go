@@ -124,6 +124,8 @@ func (e *RowError) Error() string {
 // Counters are what one operator of one task counts beside rows in and out. Safe for concurrent use; the zero value works.
 type Counters struct {
 	late    atomic.Int64
+	future  atomic.Int64
+	lead    atomic.Int64
 	unknown atomic.Int64
 
 	mu       sync.Mutex
@@ -153,6 +155,22 @@ func (c *Counters) AddUnknown(n int64) { c.unknown.Add(n) }
 
 // Unknown is the number of fields that were dropped because the schema has no column for them.
 func (c *Counters) Unknown() int64 { return c.unknown.Load() }
+
+// AddFuture counts rows that were too far ahead of the clock to move the watermark (MaxFutureSkew).
+func (c *Counters) AddFuture(n int) { c.future.Add(int64(n)) }
+
+// Future is the number of rows that AddFuture counted.
+func (c *Counters) Future() int64 { return c.future.Load() }
+
+// NoteLead notes how far a row's event time was ahead of the clock, in ms.
+func (c *Counters) NoteLead(ms int64) {
+	if ms > c.lead.Load() {
+		c.lead.Store(ms) // one goroutine writes
+	}
+}
+
+// Lead is the greatest lead noted, in ms; 0 where no row was ahead of the clock.
+func (c *Counters) Lead() int64 { return c.lead.Load() }
 
 // Drop counts rows that go no further, by reason.
 func (c *Counters) Drop(reason string, n int) {

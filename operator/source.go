@@ -50,6 +50,7 @@ type TimePolicy struct {
 	Column         string        // EventTimePolicy: the column
 	OutOfOrderness time.Duration // the watermark of a split is its greatest time minus this. Defaults to 0
 	IdleTimeout    time.Duration // a split that is polled and empty for this long is idle. 0 means never
+	MaxFutureSkew  time.Duration // EventTimePolicy: a row further ahead of the clock does not move the watermark. 0 means no limit
 }
 
 // PolicyKind is the kind of a TimePolicy.

@@ -24,11 +24,13 @@ type node struct {
 	marks  operator.WatermarkHandler
 	timer  operator.TimerHandler
 	writer operator.Writer // sinks
+	pace   pace            // sinks: MaxRate
 	// unsealed is what a two-phase writer has prepared and not committed yet, oldest first. An epoch that is aborted leaves
 	// its part to the next one: its rows are behind the positions that one seals.
 	unsealed []checkpoint.Prepared
 
 	ports   []port
+	outputs int   // number of output ports
 	w       int64 // watermark of the operator
 	resumed bool  // w is that of the epoch the job was restored from, and has not been told to those behind
 	timerAt time.Time
@@ -91,14 +93,51 @@ func (n *node) wrap(err error) error {
 func (t *task) guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			id := t.id.Chain
-			if t.current != nil {
-				id = t.current.id
-			}
-			err = &OperatorError{Operator: id, Task: t.id.String(), Err: &PanicError{v}, Stack: debug.Stack()}
+			err = &OperatorError{Operator: t.culprit(), Task: t.id.String(), Err: &PanicError{v}, Stack: debug.Stack()}
 		}
 	}()
 	return f()
+}
+
+// culprit is the operator whose code was left without a return.
+func (t *task) culprit() string {
+	if t.current != nil {
+		return t.current.id
+	}
+	return t.id.Chain
+}
+
+// guarded runs code of an operator outside its task and turns a panic into an error.
+func guarded(operator, task string, f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &OperatorError{Operator: operator, Task: task, Err: &PanicError{v}, Stack: debug.Stack()}
+		}
+	}()
+	return f()
+}
+
+var errGoexit = errors.New("user code ended its goroutine by runtime.Goexit, as FailNow of package testing does; return an error instead")
+
+// apart runs f on a goroutine of its own, so that code which ends its goroutine does not end that of the caller.
+func apart(f func() error) error {
+	result := make(chan error, 1)
+	go func() {
+		err := errGoexit
+		defer func() { result <- err }()
+		err = f()
+	}()
+	return <-result
+}
+
+// failure is what is logged of a failed job: its error and, after a panic, the stack.
+func failure(job string, err error) []any {
+	args := []any{"job", job, "error", err}
+	var named *OperatorError
+	if errors.As(err, &named) && named.Stack != nil {
+		args = append(args, "stack", string(named.Stack))
+	}
+	return args
 }
 
 // enter notes that the code of n runs, for guard; the result goes to leave.
@@ -123,10 +162,16 @@ func (n *node) process(in int, b *column.Batch) error {
 	prev := n.enter()
 	var err error
 	if n.writer != nil {
+		if err = n.task.hold(&n.pace); err != nil {
+			return err
+		}
 		if err = n.writer.Write(b); err != nil && n.task.ctx.Err() == nil {
 			err = n.ctx.Reject(b.Len(), err)
 		} else if err == nil {
 			n.rowsOut.Add(int64(b.Len()))
+			if n.pace.perSecond > 0 {
+				n.pace.passed(b.Len(), n.task.exec.clock.Now())
+			}
 		}
 	} else if n.inst != nil {
 		err = n.inst.Process(in, b, n)
@@ -144,7 +189,10 @@ func (n *node) Emit(port int, b *column.Batch) error {
 		n.rowsOut.Add(int64(b.Len()))
 		n.batches.Add(1)
 	}
-	if port >= len(n.ports) {
+	if port >= len(n.ports) || port < 0 {
+		if port < 0 || port >= n.outputs {
+			return n.wrap(fmt.Errorf("it emits on port %d and has %d", port, n.outputs))
+		}
 		return nil
 	}
 	p := &n.ports[port]
@@ -169,8 +217,8 @@ func (n *node) watermark(w int64) error {
 	n.resumed = false
 	forward := w
 	if n.marks != nil {
-		n.meter()
 		prev := n.enter()
+		n.meter()
 		f, err := n.marks.OnWatermark(w, n)
 		n.leave(prev)
 		if err != nil {
@@ -229,7 +277,12 @@ func (n *node) onTimer(now time.Time) error {
 // snapshot adds what the operator is at a barrier.
 func (n *node) snapshot(epoch int64, into *checkpoint.TaskSnapshot) error {
 	prev := n.enter()
-	defer n.leave(prev)
+	err := n.takeSnapshot(epoch, into)
+	n.leave(prev)
+	return err
+}
+
+func (n *node) takeSnapshot(epoch int64, into *checkpoint.TaskSnapshot) error {
 	s := checkpoint.OperatorSnapshot{Operator: n.id, Subtask: n.task.id.Subtask, Watermark: n.w}
 	if st, ok := n.inst.(operator.Stateful); ok {
 		s.State = state.NewSnapshot()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -29,6 +30,8 @@ type Execution struct {
 	pool     *column.Pool
 	activity activity
 	started  time.Time
+	drift    *drift      // nil where no source has a MaxDrift
+	over     atomic.Bool // over MemoryLimit: sources do not read
 
 	ctx     context.Context // ends when tasks must
 	cancel  context.CancelCauseFunc
@@ -50,8 +53,8 @@ type Execution struct {
 
 // closer is something that was opened, in the order of opening.
 type closer struct {
-	operator string
-	close    func() error
+	node  *node
+	close func() error
 }
 
 // CheckpointResult is the answer to a request for an epoch.

@@ -116,6 +116,13 @@ func (in *inbox) command(c command) {
 	in.wakeLocked()
 }
 
+// poke makes a task that waits look again.
+func (in *inbox) poke() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.wakeLocked()
+}
+
 // takeCommands gives the commands since the last call.
 func (in *inbox) takeCommands() []command {
 	if !in.commands.Load() {

@@ -14,9 +14,9 @@ import (
 type master struct {
 	x        *Execution
 	coord    *checkpoint.Coordinator
-	interval operator.Timer // nil: no periodic epochs
-	limit    operator.Timer // of the epoch in flight; nil while none was
-	limitOf  int64          // the epoch that limit is for
+	interval operator.Timer    // nil: no periodic epochs
+	limit    operator.Timer    // of the epoch in flight; nil while none was
+	limitOf  checkpoint.Inject // the epoch that limit is for
 
 	finished map[checkpoint.TaskID]bool // tasks that have flushed at the end of their input
 	running  int                        // tasks whose goroutine has not ended
@@ -80,8 +80,7 @@ func (m *master) wait() {
 	case <-limit:
 		m.x.activity.resume()
 		m.limit.Stop()
-		m.x.log.Warn("epoch timed out", "job", m.x.cfg.Plan.Job, "epoch", m.limitOf, "missing", fmt.Sprint(m.coord.Missing()))
-		m.do(m.coord.Step(checkpoint.Timeout{Epoch: m.limitOf}))
+		m.timedOut(m.limitOf)
 		m.x.activity.pause()
 	}
 }
@@ -129,6 +128,16 @@ func (m *master) handle(ev any) {
 	}
 }
 
+// timedOut gives up an epoch. Without the one that ends the job it cannot end well.
+func (m *master) timedOut(of checkpoint.Inject) {
+	missing := fmt.Sprint(m.coord.Missing())
+	m.x.log.Warn("epoch timed out", "job", m.x.cfg.Plan.Job, "epoch", of.Epoch, "missing", missing)
+	m.do(m.coord.Step(checkpoint.Timeout{Epoch: of.Epoch}))
+	if of.Ends {
+		m.fail(fmt.Errorf("epoch %d, the last of the job, was not answered within %s by tasks %s", of.Epoch, m.x.cfg.CheckpointTimeout, missing))
+	}
+}
+
 // ending reports whether the end has begun: a first request for an end stands.
 func (m *master) ending() bool {
 	return m.target == Suspended || m.failure != nil || m.exiting || m.x.State() == Draining
@@ -139,7 +148,7 @@ func (m *master) do(actions []any) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case checkpoint.Inject:
-			m.limitOf = a.Epoch
+			m.limitOf = a
 			if m.limit == nil {
 				m.limit = m.x.clock.NewTimer(m.x.cfg.CheckpointTimeout)
 			} else {
@@ -156,9 +165,6 @@ func (m *master) do(actions []any) {
 			}
 			answer(a.Waiters, CheckpointResult{Epoch: a.Epoch, Err: err})
 			m.x.emit(Event{Kind: EventCheckpointAborted, Epoch: a.Epoch, Message: err.Error()})
-			if m.target == Suspended && m.coord.InFlight() == 0 && a.Reason == "timed out" {
-				m.fail(fmt.Errorf("stop: %w", err))
-			}
 		case checkpoint.Seal:
 			m.limit.Stop()
 			m.seal(a)
@@ -290,7 +296,7 @@ func (x *Execution) conclude(m *master) {
 	x.mu.Unlock()
 	x.move(to)
 	if err != nil && to == Failed {
-		x.log.Error("job failed", "job", x.cfg.Plan.Job, "error", err)
+		x.log.Error("job failed", failure(x.cfg.Plan.Job, err)...)
 	}
 	x.events.close()
 	close(x.done)
@@ -310,8 +316,14 @@ func (x *Execution) release() error {
 	var errs []error
 	for i := len(x.closers) - 1; i >= 0; i-- {
 		c := x.closers[i]
-		if err := safely(c.close); err != nil {
-			errs = append(errs, fmt.Errorf("operator %q: close: %w", c.operator, err))
+		task := c.node.task.id.String()
+		err := apart(func() error { return guarded(c.node.id, task, c.close) })
+		var named *OperatorError
+		if err != nil && !errors.As(err, &named) {
+			err = &OperatorError{Operator: c.node.id, Task: task, Err: fmt.Errorf("close: %w", err)}
+		}
+		if err != nil {
+			errs = append(errs, err)
 		}
 	}
 	x.closers = nil
@@ -319,14 +331,4 @@ func (x *Execution) release() error {
 		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
-}
-
-// safely runs f and turns a panic into an error.
-func safely(f func() error) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &PanicError{v}
-		}
-	}()
-	return f()
 }

@@ -50,3 +50,14 @@ func (m *merge) result() (int64, shuffle.Status) {
 	m.out = operator.MaxWatermark
 	return m.out, shuffle.Finished
 }
+
+// holder gives the active input with the least watermark, and that; -1 where no input is active.
+func (m *merge) holder() (input int, w int64) {
+	input, w = -1, operator.MaxWatermark
+	for i, s := range m.status {
+		if s == shuffle.Active && (input < 0 || m.w[i] < w) {
+			input, w = i, m.w[i]
+		}
+	}
+	return input, w
+}

@@ -34,8 +34,17 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	}
 	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	x.move(Starting)
+	// What is opened gets the context of the execution: during the start it ends with that of the caller.
+	started := context.AfterFunc(ctx, func() { x.cancel(context.Cause(ctx)) })
 	b := &builder{x: x, ctx: ctx, sources: map[string]operator.Source{}, tasksOf: map[string][]*task{}, nodeOf: map[nodeKey]*node{}, splits: map[string][]operator.Split{}}
-	if err := safely(b.build); err != nil {
+	err := apart(b.build)
+	if errors.Is(err, errGoexit) {
+		err = &OperatorError{Operator: b.operator, Task: b.task, Err: err}
+	}
+	if !started() {
+		err = b.canceled(err)
+	}
+	if err != nil {
 		x.cancel(err)
 		if cerr := x.release(); cerr != nil {
 			err = errors.Join(err, cerr)
@@ -50,11 +59,18 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	m := x.newMaster()
 	x.activity.moving.Store(int64(len(x.tasks))) // before the first goroutine can pause
 	for _, t := range x.tasks {
+		t.heldBy.Store(-1)
 		x.group.Go(func() {
 			pprof.Do(t.ctx, pprof.Labels("job", cfg.Plan.Job, "task", t.id.String()), func(context.Context) {
-				err := t.run()
-				x.post(evExited{t.id, err})
-				x.activity.pause()
+				err := errGoexit
+				defer func() {
+					if errors.Is(err, errGoexit) {
+						err = &OperatorError{Operator: t.culprit(), Task: t.id.String(), Err: err}
+					}
+					x.post(evExited{t.id, err})
+					x.activity.pause()
+				}()
+				err = t.run()
 			})
 		})
 	}
@@ -77,6 +93,26 @@ type builder struct {
 	tasksOf map[string][]*task
 	nodeOf  map[nodeKey]*node
 	splits  map[string][]operator.Split // of each source, once enumerated
+
+	operator, task string // whose code runs
+}
+
+// canceled is the error of a start whose context has ended; err is what came of that, or nil.
+func (b *builder) canceled(err error) error {
+	cause := context.Cause(b.ctx)
+	switch {
+	case err == nil:
+		return fmt.Errorf("start: %w", cause)
+	case errors.Is(err, cause) || !errors.Is(err, context.Canceled):
+		return err
+	}
+	return fmt.Errorf("start: %w: %w", cause, err)
+}
+
+// call runs code of an operator.
+func (b *builder) call(operator, task string, f func() error) error {
+	b.operator, b.task = operator, task
+	return guarded(operator, task, f)
 }
 
 func (b *builder) build() error {
@@ -91,16 +127,33 @@ func (b *builder) build() error {
 	for _, step := range steps {
 		for _, t := range b.x.tasks {
 			for _, n := range t.nodes {
-				if err := b.ctx.Err(); err != nil {
-					return fmt.Errorf("start: %w", context.Cause(b.ctx))
+				if b.ctx.Err() != nil {
+					return b.canceled(nil)
 				}
-				if err := step(n, b.x.cfg.Graph.Node(n.id)); err != nil {
+				err := b.call(n.id, t.id.String(), func() error { return step(n, b.x.cfg.Graph.Node(n.id)) })
+				if err != nil {
 					return err
 				}
 			}
 		}
 	}
+	b.makeDrift()
 	return b.recommit()
+}
+
+// makeDrift keeps the splits of all event-time sources together where one of them asks for it.
+func (b *builder) makeDrift() {
+	var tasks []*task
+	wanted := false
+	for _, t := range b.x.tasks {
+		if t.source != nil && t.source.policy.Mode() == operator.EventTime && len(t.source.splits) > 0 {
+			tasks = append(tasks, t)
+			wanted = wanted || t.source.maxDrift > 0
+		}
+	}
+	if wanted {
+		b.x.drift = newDrift(tasks)
+	}
 }
 
 // schemas finds the schemas of open sources, and binds the operators to them.
@@ -122,9 +175,14 @@ func (b *builder) schemas() error {
 			s = cfg.Restore.Schemas[id]
 		}
 		if s == nil {
-			var err error
-			if s, err = src.Infer(b.ctx); err != nil {
-				return &OperatorError{Operator: id, Task: "start", Err: fmt.Errorf("infer the schema: %w", err)}
+			err := b.call(id, "start", func() (err error) {
+				if s, err = src.Infer(b.ctx); err != nil {
+					err = &OperatorError{Operator: id, Task: "start", Err: fmt.Errorf("infer the schema: %w", err)}
+				}
+				return err
+			})
+			if err != nil {
+				return err
 			}
 		}
 		if s != nil { // nil: no record at all, so no operator behind it will see a row
@@ -247,8 +305,12 @@ func (b *builder) openSink(n *node, g *graph.Node) error {
 	if err != nil {
 		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: fmt.Errorf("open sink: %w", err)}
 	}
+	if w == nil {
+		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: errors.New("open sink: it gave no writer and no error")}
+	}
 	n.writer = w
-	b.x.closers = append(b.x.closers, closer{n.id, w.Close})
+	n.pace.perSecond = g.MaxRate / float64(n.ctx.Parallelism)
+	b.x.closers = append(b.x.closers, closer{n, w.Close})
 	return b.restore(n)
 }
 
@@ -264,11 +326,14 @@ func (b *builder) makeInstance(n *node, g *graph.Node) error {
 	if err != nil {
 		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: err}
 	}
-	n.inst = inst
+	if inst == nil {
+		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: errors.New("New gave no instance and no error")}
+	}
+	n.inst, n.outputs = inst, len(bound.Outputs())
 	n.marks, _ = inst.(operator.WatermarkHandler)
 	n.timer, _ = inst.(operator.TimerHandler)
 	if c, ok := inst.(operator.Closer); ok {
-		b.x.closers = append(b.x.closers, closer{n.id, c.Close})
+		b.x.closers = append(b.x.closers, closer{n, c.Close})
 	}
 	return b.restore(n)
 }
@@ -292,7 +357,8 @@ func (b *builder) openSource(n *node, g *graph.Node) error {
 		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: fmt.Errorf("%s: %w", what, err)}
 	}
 	src := b.sources[n.id]
-	s := &sourceStage{task: n.task, node: n, policy: g.Time, column: -1}
+	s := &sourceStage{task: n.task, node: n, policy: g.Time, column: -1, maxDrift: g.MaxDrift, driftIndex: -1}
+	s.pace.perSecond = g.MaxRate / float64(n.ctx.Parallelism)
 	n.task.source = s
 	if src.Schema() == nil { // no record at all
 		n.task.merge = newMerge(0)
@@ -364,13 +430,16 @@ func (b *builder) openSplit(s *sourceStage, src operator.Source, sp operator.Spl
 		if err != nil {
 			return err
 		}
+		if r == nil {
+			return errors.New("the source gave no reader and no error")
+		}
 		out.reader = r
+		b.x.closers = append(b.x.closers, closer{s.node, r.Close})
 		if own, ok := r.(operator.WatermarkReader); ok {
 			if w, ok := own.Watermark(); ok {
 				out.w = w
 			}
 		}
-		b.x.closers = append(b.x.closers, closer{s.node.id, r.Close})
 	}
 	s.splits = append(s.splits, out)
 	return nil

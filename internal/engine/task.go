@@ -27,12 +27,18 @@ type task struct {
 	ports  []int        // input of the root that link i leads to
 
 	current *node         // whose code runs, for guard
-	blocked time.Duration // time spent waiting for space in links
+	blocked time.Duration // time spent held up by others: links without space, rates, the memory limit
 	timer   operator.Timer
 	phase   phase
 	inside  atomic.Pointer[node] // current, for who asks from outside
 	exited  atomic.Bool
-	lastBar int64 // epoch of the last barrier that was answered
+
+	idleNanos    atomic.Int64 // time spent waiting for input
+	blockedNanos atomic.Int64 // blocked, for Status
+	heldBy       atomic.Int32 // the input that holds the watermark of the task back, -1 where none does
+	heldSince    atomic.Int64 // since when, ms since 1970
+	heldAt       int64        // its watermark then
+	lastBar      int64        // epoch of the last barrier that was answered
 }
 
 // phase is how far a task is.
@@ -147,6 +153,7 @@ func (t *task) advance() error {
 		return nil
 	}
 	w, status := t.merge.result()
+	t.noteHolder()
 	if status == shuffle.Finished {
 		return t.finish()
 	}
@@ -161,6 +168,17 @@ func (t *task) advance() error {
 		}
 	}
 	return nil
+}
+
+// noteHolder notes for Status which input holds the watermark back, and since when it is that one at that watermark.
+func (t *task) noteHolder() {
+	i, w := t.merge.holder()
+	if int32(i) == t.heldBy.Load() && w == t.heldAt {
+		return
+	}
+	t.heldAt = w
+	t.heldBy.Store(int32(i))
+	t.heldSince.Store(t.exec.clock.Now().UnixMilli())
 }
 
 // finish flushes the operators at the end of all input and tells the tasks behind.
@@ -242,13 +260,19 @@ func (t *task) commit(epoch int64) error {
 
 // send hands an element to a link; the time it waits for space is not idleness of a source.
 func (t *task) send(l *link, e shuffle.Element) error {
-	if e.Kind != shuffle.Data || t.source == nil || !l.full() {
+	if e.Kind != shuffle.Data || !l.full() {
 		return l.send(t.ctx, e)
 	}
 	start := t.exec.clock.Now()
 	err := l.send(t.ctx, e)
-	t.blocked += t.exec.clock.Now().Sub(start)
+	t.noteBlocked(t.exec.clock.Now().Sub(start))
 	return err
+}
+
+// noteBlocked notes time that the task was held up by others.
+func (t *task) noteBlocked(d time.Duration) {
+	t.blocked += d
+	t.blockedNanos.Store(int64(t.blocked))
 }
 
 // fireTimers calls the operators whose time has come.
@@ -309,6 +333,7 @@ func (t *task) wait(s *sourceStage) error {
 		due = t.timer.C()
 	}
 	t.exec.activity.pause()
+	start, held := t.exec.clock.Now(), s != nil && s.heldUp()
 	woken := false
 	if s != nil {
 		woken = s.await(t.in.wake, due)
@@ -325,6 +350,11 @@ func (t *task) wait(s *sourceStage) error {
 	}
 	if due != nil {
 		t.timer.Stop()
+	}
+	if d := t.exec.clock.Now().Sub(start); held {
+		t.noteBlocked(d)
+	} else {
+		t.idleNanos.Add(int64(d))
 	}
 	return nil
 }

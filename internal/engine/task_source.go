@@ -22,9 +22,13 @@ type sourceStage struct {
 	splits []*split
 	next   int  // split to poll first
 	paused bool // a test waits for a barrier: do not poll
-	cases  []reflect.SelectCase
-	late   []column.LatePair // scratch of observe
-	tick   time.Time         // IngestionTimePolicy: when the clock moves the watermark on
+	pace   pace // MaxRate
+
+	maxDrift   time.Duration // 0: no limit
+	driftIndex int           // of the task in Execution.drift
+	cases      []reflect.SelectCase
+	late       []column.LatePair // scratch of observe
+	tick       time.Time         // IngestionTimePolicy: when the clock moves the watermark on
 }
 
 // split is one split in the task that reads it.
@@ -37,6 +41,7 @@ type split struct {
 	has     bool  // there was one
 	w       int64 // watermark: what J of the next row is
 	dry     bool  // the last poll gave nothing
+	ahead   bool  // not polled: more than MaxDrift ahead of the slowest split
 	dryFrom time.Duration
 }
 
@@ -54,6 +59,12 @@ func (t *task) readSplits() error {
 			return err
 		}
 	}
+	if !s.pace.open(t.exec.clock.Now()) {
+		return t.wait(s)
+	}
+	if t.exec.over.Load() {
+		return t.wait(s) // over MemoryLimit: the monitor pokes when there is room again
+	}
 	first := s.next
 	if order := t.exec.hooks.PollOrder; order != nil && len(s.splits) > 0 {
 		first = order(len(s.splits))
@@ -66,9 +77,16 @@ func (t *task) readSplits() error {
 			continue
 		}
 		open = true
+		if sp.ahead = s.tooFarAhead(sp); sp.ahead {
+			sp.dry = false // being held up is not idleness
+			continue
+		}
 		got, err := s.poll(i, sp)
 		if err != nil {
 			return err
+		}
+		if d := t.exec.drift; d != nil {
+			d.publish(s)
 		}
 		if got {
 			s.next = (i + 1) % len(s.splits)
@@ -82,7 +100,7 @@ func (t *task) readSplits() error {
 		return err
 	}
 	for _, sp := range s.splits {
-		if !sp.done && !sp.dry {
+		if !sp.done && !sp.dry && !sp.ahead {
 			return nil // a split has just ended or woken
 		}
 	}
@@ -148,6 +166,9 @@ func (s *sourceStage) poll(i int, sp *split) (bool, error) {
 		}
 	}
 	s.node.rowsIn.Add(int64(b.Len()))
+	if s.pace.perSecond > 0 {
+		s.pace.passed(b.Len(), s.task.exec.clock.Now())
+	}
 	timed, err := s.stamp(sp, b)
 	b.Release()
 	if err != nil {
@@ -207,6 +228,11 @@ func (s *sourceStage) quietTime() error {
 	return s.task.advance()
 }
 
+// heldUp reports whether the task waits because it may not read, not because there is nothing to read.
+func (s *sourceStage) heldUp() bool {
+	return s.paused || s.task.exec.over.Load() || !s.pace.open(s.task.exec.clock.Now())
+}
+
 // deadline is when the source stage wants to look again although nothing happened; zero for never.
 func (s *sourceStage) deadline() (at time.Time) {
 	if s.task.phase != phaseOpen || s.paused {
@@ -214,6 +240,9 @@ func (s *sourceStage) deadline() (at time.Time) {
 	}
 	if s.policy.Kind == operator.IngestionTimePolicy {
 		at = s.tick
+	}
+	if now := s.task.exec.clock.Now(); !s.pace.open(now) {
+		return s.pace.ready
 	}
 	if s.policy.IdleTimeout <= 0 {
 		return at
@@ -233,7 +262,7 @@ func (s *sourceStage) deadline() (at time.Time) {
 // await waits for the inbox, a time or a split that is ready. It reports whether the inbox woke it.
 func (s *sourceStage) await(wake <-chan struct{}, due <-chan time.Time) bool {
 	var ready []<-chan struct{}
-	if s.task.phase == phaseOpen && !s.paused {
+	if s.task.phase == phaseOpen && !s.heldUp() {
 		ready = s.readyChannels()
 	}
 	if len(ready) <= 1 {
@@ -268,7 +297,7 @@ func (s *sourceStage) await(wake <-chan struct{}, due <-chan time.Time) bool {
 func (s *sourceStage) readyChannels() (out []<-chan struct{}) {
 	seen := map[<-chan struct{}]bool{}
 	for _, sp := range s.splits {
-		if sp.done {
+		if sp.done || sp.ahead {
 			continue
 		}
 		if c := sp.reader.Ready(); c != nil && !seen[c] {

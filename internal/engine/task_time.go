@@ -52,39 +52,50 @@ func (s *sourceStage) observe(sp *split, d *column.Batch) {
 	if s.policy.Kind == operator.IngestionTimePolicy {
 		delay = 0
 	}
-	if d.TimeValid == nil && len(times) > 0 && inOrder(times) && (!sp.has || times[0] >= sp.w) {
+	limit := s.futureLimit(d)
+	if d.TimeValid == nil && len(times) > 0 && inOrder(times) && (!sp.has || times[0] >= sp.w) && times[len(times)-1] <= limit {
 		sp.max, sp.has = max(times[len(times)-1], sp.maxOr(math.MinInt64)), true
 		sp.w = max(sp.w, minusSaturating(sp.max, delay))
 		return
 	}
 	late := s.late[:0]
 	m, j, has := sp.maxOr(math.MinInt64), sp.w, sp.has
-	if d.TimeValid == nil {
-		for i, t := range times {
-			if t > m {
-				m = t
-				j = max(j, minusSaturating(m, delay))
-			} else if t < j && has {
-				late = append(late, column.LatePair{Row: int32(i), J: j})
-			}
-			has = true
+	future := 0
+	for i, t := range times {
+		if d.TimeValid != nil && !column.Bit(d.TimeValid, i) {
+			continue
 		}
-	} else {
-		for i, t := range times {
-			if !column.Bit(d.TimeValid, i) {
-				continue
-			}
-			if t > m || !has {
-				m = max(m, t)
-				j = max(j, minusSaturating(m, delay))
-			} else if t < j {
-				late = append(late, column.LatePair{Row: int32(i), J: j})
-			}
-			has = true
+		switch {
+		case t > limit:
+			future++
+		case t > m || !has:
+			m, has = t, true
+			j = max(j, minusSaturating(m, delay))
+		case t < j:
+			late = append(late, column.LatePair{Row: int32(i), J: j})
 		}
+	}
+	if future > 0 {
+		s.node.counters.AddFuture(future)
+		s.node.ctx.Warn("rows are further ahead of the clock than MaxFutureSkew: they do not move the watermark", "rows", future)
 	}
 	sp.max, sp.has, sp.w = m, has, j
 	s.keepLate(d, late)
+}
+
+// futureLimit is the greatest time that may move the watermark (DESIGN T10); it notes by how much rows are ahead of the clock.
+func (s *sourceStage) futureLimit(d *column.Batch) int64 {
+	if s.policy.Kind != operator.EventTimePolicy || d.TimeValid != nil && s.policy.MaxFutureSkew <= 0 || d.Rows == 0 {
+		return math.MaxInt64
+	}
+	now := s.task.exec.clock.Now().UnixMilli()
+	if last := d.Times[d.Rows-1]; d.TimeValid == nil && last > now {
+		s.node.counters.NoteLead(last - now)
+	}
+	if s.policy.MaxFutureSkew <= 0 {
+		return math.MaxInt64
+	}
+	return addSaturating(now, s.policy.MaxFutureSkew.Milliseconds())
 }
 
 // keepLate gives the batch its pairs; they were gathered in memory that the stage uses again.

@@ -1,6 +1,10 @@
 package graph
 
-import "github.com/arkflow-go/arkflow/operator"
+import (
+	"time"
+
+	"github.com/arkflow-go/arkflow/operator"
+)
 
 // Graph is a job as described.
 type Graph struct {
@@ -21,7 +25,9 @@ type Node struct {
 	Time        operator.TimePolicy // sources
 	Parallelism int                 // 0 means the graph's
 	OnError     operator.ErrorPolicy
-	At          string // file:line that added it
+	MaxRate     float64       // sources and sinks: rows a second over all tasks; 0 means no limit
+	MaxDrift    time.Duration // sources: a split further ahead of the job's slowest is not read; 0 means no limit
+	At          string        // file:line that added it
 }
 
 // Kind is the kind of what the node is.

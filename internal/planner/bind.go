@@ -129,6 +129,8 @@ func (c *check) timePolicy(n *graph.Node) {
 			Hint: "name the Int64 (milliseconds) or timestamp column that holds it"})
 	case t.OutOfOrderness < 0:
 		c.fault(n, &fault.Fault{Path: "time.out_of_orderness", Problem: fmt.Sprintf("%s is negative", t.OutOfOrderness), Hint: "give 0 or more"})
+	case t.MaxFutureSkew < 0:
+		c.fault(n, &fault.Fault{Path: "time.max_future_skew", Problem: fmt.Sprintf("%s is negative", t.MaxFutureSkew), Hint: "give 0 (no limit) or more"})
 	case t.IdleTimeout < 0:
 		c.fault(n, &fault.Fault{Path: "time.idle_timeout", Problem: fmt.Sprintf("%s is negative", t.IdleTimeout), Hint: "give 0 (never) or more"})
 	}

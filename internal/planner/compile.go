@@ -140,6 +140,14 @@ func guard(what string, call func() error) (err error) {
 	return call()
 }
 
+// TwoPhase reports whether a sink commits in two phases.
+func TwoPhase(s operator.Sink) (two bool, err error) {
+	if t, ok := s.(operator.TwoPhaser); ok {
+		err = guard("two-phase", func() error { two = t.TwoPhase(); return nil })
+	}
+	return two, err
+}
+
 var idPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 // CheckID says what is wrong with an ID of an operator or a job (DESIGN B1), or nil. what is "operator ID" and the like.

@@ -74,6 +74,10 @@ func (c *check) node(n *graph.Node) {
 		c.fault(n, &fault.Fault{Problem: fmt.Sprintf("is a nil %T", firstSet(n))})
 		return
 	}
+	if err := guard("kind", func() error { n.Kind(); return nil }); err != nil {
+		c.errorOf(n, err)
+		return
+	}
 	if n.Parallelism == 0 {
 		n.Parallelism = c.g.Parallelism
 	}
