@@ -3,6 +3,7 @@ package expr
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 func (bd *binder) arith(n *node, l, r bound) (bound, bool) {
@@ -147,9 +148,9 @@ func (bd *binder) intsConst(op operator, l bound, c int64, what *failure) step {
 	case op == opSub && small:
 		return &addStep{child: l.use(), c: -c, op: op, what: what}
 	case op == opMul && small && c != 0:
-		return &mulStep{child: l.use(), c: c, k: safeBits(c), what: what, childFails: l.fails}
-	case (op == opDiv || op == opMod) && absOf(c) >= 2:
-		s := &divStep{child: l.use(), by: newDivisor(c), mod: op == opMod}
+		return &mulStep{child: l.use(), c: c, k: calc.SafeBits(c), what: what, childFails: l.fails}
+	case (op == opDiv || op == opMod) && calc.AbsOf(c) >= 2:
+		s := &divStep{child: l.use(), by: calc.NewDivisor(c), mod: op == opMod}
 		if op == opDiv && c > 0 {
 			return bd.ratio(l, c, s)
 		}
@@ -162,9 +163,9 @@ func (bd *binder) intsConst(op operator, l bound, c int64, what *failure) step {
 func (bd *binder) ratio(l bound, d int64, exact *divStep) step {
 	s := &ratioStep{exact: exact, id: bd.ratios}
 	if m, ok := l.step.(*mulStep); ok && m.c > 0 && !m.childFails {
-		s.child, s.r = m.child, newRatio(m.c, d)
-	} else if !l.fails && !exact.by.power {
-		s.child, s.r = l.use(), newRatio(1, d)
+		s.child, s.r = m.child, calc.NewRatio(m.c, d)
+	} else if !l.fails && !exact.by.Power {
+		s.child, s.r = l.use(), calc.NewRatio(1, d)
 	} else {
 		return exact
 	}
@@ -184,14 +185,14 @@ func (bd *binder) arithDecimals(n *node, l, r bound) (bound, bool) {
 	s := &pairStep{op: n.op, kind: column.Decimal}
 	t := &arrow.Decimal128Type{}
 	if n.op == opMul {
-		t.Scale, t.Precision = a.Scale+b.Scale, min(a.Precision+b.Precision+1, maxDigits)
+		t.Scale, t.Precision = a.Scale+b.Scale, min(a.Precision+b.Precision+1, calc.MaxDigits)
 	} else {
 		s.up, s.down = scaleGap(l, r)
 		t.Scale = max(a.Scale, b.Scale)
-		t.Precision = min(max(a.Precision-a.Scale, b.Precision-b.Scale)+t.Scale+1, maxDigits)
+		t.Precision = min(max(a.Precision-a.Scale, b.Precision-b.Scale)+t.Scale+1, calc.MaxDigits)
 	}
-	if t.Scale > maxDigits || max(s.up, s.down) > maxDigits {
-		bd.faultf(n, "", "the result of %s %s %s would have more than %d digits after the point", a, symbols[n.op], b, maxDigits)
+	if t.Scale > calc.MaxDigits || max(s.up, s.down) > calc.MaxDigits {
+		bd.faultf(n, "", "the result of %s %s %s would have more than %d digits after the point", a, symbols[n.op], b, calc.MaxDigits)
 		return bound{}, false
 	}
 	s.a, s.b, s.digits = l.use(), r.use(), t.Precision

@@ -5,7 +5,42 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
+
+// relation is a comparison in the form that the loops know: less, less or equal, or equal, possibly negated. A comparison of two
+// columns is brought to less or equal by swapping; le is used with constants only.
+type relation struct {
+	op     operator // opLt, opLe, opEq
+	negate bool
+}
+
+func relationOf(op operator) relation {
+	switch op {
+	case opGt:
+		return relation{opLe, true}
+	case opGe:
+		return relation{opLt, true}
+	case opNe:
+		return relation{opEq, true}
+	}
+	return relation{op, false}
+}
+
+// mirrored gives the operator with its sides swapped.
+func mirrored(op operator) operator {
+	switch op {
+	case opLt:
+		return opGt
+	case opGt:
+		return opLt
+	case opLe:
+		return opGe
+	case opGe:
+		return opLe
+	}
+	return op
+}
 
 // comparable records a fault where values of the types of l and r cannot be compared by an operator.
 func (bd *binder) comparable(n *node, op operator, l, r bound) bool {
@@ -74,11 +109,11 @@ func (bd *binder) compareConst(op operator, l, r bound) step {
 	at := placeOf(*r.lit, l.typ)
 	switch at.where {
 	case placeUnder:
-		return &sameStep{child: l.use(), truth: holdsFor(op)[2]}
+		return &sameStep{child: l.use(), truth: calc.HoldsFor(op)[2]}
 	case placeAbove:
 		switch op {
 		case opEq, opNe:
-			return &sameStep{child: l.use(), truth: holdsFor(op)[0]}
+			return &sameStep{child: l.use(), truth: calc.HoldsFor(op)[0]}
 		case opLt:
 			op = opLe
 		case opGe:
@@ -99,13 +134,13 @@ func (bd *binder) compareConst(op operator, l, r bound) step {
 func maskedFor(op operator, l bound, c literal) step {
 	d, ok := l.step.(*divStep)
 	v, isInt := c.value.(int64)
-	if !ok || !isInt || !d.mod || !d.by.power || op != opEq && op != opNe {
+	if !ok || !isInt || !d.mod || !d.by.Power || op != opEq && op != opNe {
 		return nil
 	}
-	if absOf(v) >= d.by.abs {
-		return &sameStep{child: d.child, truth: holdsFor(op)[0]}
+	if calc.AbsOf(v) >= d.by.Abs {
+		return &sameStep{child: d.child, truth: calc.HoldsFor(op)[0]}
 	}
-	return newMasked(d.child, d.by.abs, v, op == opNe)
+	return newMasked(d.child, d.by.Abs, v, op == opNe)
 }
 
 func newConstCompare(op operator, l bound, c literal) step {
@@ -239,8 +274,8 @@ func (bd *binder) compareDecimals(n *node, op operator, l, r bound) (step, bool)
 	l, r = bd.asDecimal(l), bd.asDecimal(r)
 	s := &orderCompare{a: l.use(), b: r.use(), kind: orderDecimal, op: op}
 	s.up, s.down = scaleGap(l, r)
-	if max(s.up, s.down) > maxDigits {
-		bd.faultf(n, "", "scales of %s and %s are more than %d digits apart", l.typ, r.typ, maxDigits)
+	if max(s.up, s.down) > calc.MaxDigits {
+		bd.faultf(n, "", "scales of %s and %s are more than %d digits apart", l.typ, r.typ, calc.MaxDigits)
 		return nil, false
 	}
 	return s, true
@@ -270,10 +305,7 @@ func (bd *binder) asDecimal(x bound) bound {
 	}
 	if x.lit != nil && !x.lit.null() {
 		r, _ := x.lit.number()
-		digits = int32(len(r.Num().Text(10)))
-		if r.Sign() < 0 {
-			digits--
-		}
+		digits = calc.Digits(r.Num())
 	}
 	return bd.cast(x, &arrow.Decimal128Type{Precision: digits})
 }

@@ -3,6 +3,7 @@ package expr
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // arithTimes computes with timestamps, dates and durations.
@@ -95,7 +96,7 @@ func (bd *binder) inUnit(x bound, unit int64) bound {
 	x.lit = nil
 	if own != unit {
 		what := &failure{node: x.node, kind: failConvert, a: x.typ, to: t}
-		x.step = &mulStep{child: x.use(), c: own / unit, k: safeBits(own / unit), what: what, childFails: x.fails}
+		x.step = &mulStep{child: x.use(), c: own / unit, k: calc.SafeBits(own / unit), what: what, childFails: x.fails}
 		x.fails = true
 	}
 	x.typ, x.kind = t, column.Int64

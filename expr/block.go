@@ -2,11 +2,15 @@ package expr
 
 import (
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // blockRows is the number of rows that are evaluated at a time: few enough that the intermediate values of an
 // expression stay in the first-level cache. A multiple of 64.
-const blockRows = 1024
+const blockRows = calc.BlockRows
+
+// int128 is the unscaled value of a decimal as it lies in a column.
+type int128 = calc.Int128
 
 // block is a run of rows of the batch that is being evaluated: rows base … base+n-1, or the n physical rows of rows.
 type block struct {
@@ -104,7 +108,7 @@ func (ev *Evaluator) both(v, a, b *vec, n int) {
 	default:
 		v.mask = ev.mask()
 		v.valid = v.mask[:n]
-		andBytes(v.valid, a.valid, b.valid)
+		calc.AndBytes(v.valid, a.valid, b.valid)
 	}
 }
 
@@ -117,7 +121,7 @@ func (ev *Evaluator) inherit(v, a *vec) {
 // hideNulls makes the truth of null rows 0.
 func (v *vec) hideNulls() {
 	if v.valid != nil {
-		andBytes(v.data, v.data, v.valid)
+		calc.AndBytes(v.data, v.data, v.valid)
 	}
 }
 
@@ -127,7 +131,7 @@ func (ev *Evaluator) fail(v *vec, b block, i int, what *failure, x, y [2]uint64)
 	if v.mask == nil {
 		v.mask = ev.mask()
 		if v.valid == nil {
-			fillBytes(v.mask[:b.n], 1)
+			calc.FillBytes(v.mask[:b.n], 1)
 		} else {
 			copy(v.mask, v.valid)
 		}

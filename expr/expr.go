@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // Expr is an expression over the columns of a stream: an immutable value that may be shared, used in several jobs and by
@@ -30,23 +31,26 @@ type Named struct {
 // Output gives the value itself.
 func (n Named) Output() Named { return n }
 
-// operator is the kind of a node of the tree.
-type operator uint8
+// operator is the kind of a node of the tree: comparison and arithmetic as the loops know them, and what the tree has beside.
+type operator = calc.Op
 
 const (
-	opColumn operator = iota
+	opEq  = calc.Eq
+	opNe  = calc.Ne
+	opLt  = calc.Lt
+	opLe  = calc.Le
+	opGt  = calc.Gt
+	opGe  = calc.Ge
+	opAdd = calc.Add
+	opSub = calc.Sub
+	opMul = calc.Mul
+	opDiv = calc.Div
+	opMod = calc.Mod
+)
+
+const (
+	opColumn operator = iota + calc.Mod + 1
 	opLiteral
-	opEq
-	opNe
-	opLt
-	opLe
-	opGt
-	opGe
-	opAdd
-	opSub
-	opMul
-	opDiv
-	opMod
 	opNeg
 	opAnd
 	opOr

@@ -18,8 +18,8 @@ type failure struct {
 type failureKind uint8
 
 const (
-	failBinary  failureKind = iota // a op b overflows, or divides by zero
-	failNegate                     // -a overflows
+	failBinary  failureKind = iota // a op b calc.Overflows, or divides by zero
+	failNegate                     // -a calc.Overflows
 	failConvert                    // a does not fit in the type that the operator computes in
 )
 

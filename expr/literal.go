@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // literal is a constant. Its value is, by the class of its type: nil (null), bool, int64 (signed integers; instants, times of day
@@ -108,9 +109,7 @@ func (l literal) number() (r *big.Rat, ok bool) {
 		return new(big.Rat).SetFloat64(v), true
 	case *big.Int:
 		r := new(big.Rat).SetInt(v)
-		return r.Mul(r, scaleStep(plainType(l.typ).(*arrow.Decimal128Type).Scale)), true
+		return r.Mul(r, calc.ScaleStep(plainType(l.typ).(*arrow.Decimal128Type).Scale)), true
 	}
 	return nil, false
 }
-
-func pow10Big(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // place says where a constant lies among the values of a type.
@@ -42,14 +43,12 @@ func placeOf(l literal, t arrow.DataType) place {
 		l = d
 	}
 	r, _ := l.number()
-	switch kind {
-	case column.Float64:
-		return floatPlace(r, t, func(r *big.Rat) (float64, bool) { return r.Float64() })
-	case column.Float32:
-		return floatPlace(r, t, func(r *big.Rat) (float64, bool) {
-			f, exact := r.Float32()
-			return float64(f), exact
-		})
+	if classOf(t) == classFloat {
+		f, exact := calc.FloatFloor(r, bitsOf(t))
+		if exact {
+			return place{placeExact, literal{t, f}}
+		}
+		return place{placeAbove, literal{t, f}}
 	}
 	scaled := new(big.Rat).Quo(r, stepOf(t))
 	whole := new(big.Int).Div(scaled.Num(), scaled.Denom()) // floor: the denominator is positive
@@ -67,54 +66,19 @@ func placeOf(l literal, t arrow.DataType) place {
 	return at
 }
 
-// floatPlace finds a number among floats of a type; nearest rounds.
-func floatPlace(r *big.Rat, t arrow.DataType, nearest func(*big.Rat) (float64, bool)) place {
-	f, exact := nearest(r)
-	if exact {
-		return place{placeExact, literal{t, f}}
-	}
-	if math.IsInf(f, 1) || !math.IsInf(f, -1) && new(big.Rat).SetFloat64(f).Cmp(r) > 0 {
-		if t.ID() == arrow.FLOAT32 {
-			f = float64(math.Nextafter32(float32(f), float32(math.Inf(-1))))
-		} else {
-			f = math.Nextafter(f, math.Inf(-1))
-		}
-	}
-	return place{placeAbove, literal{t, f}}
-}
-
 // stepOf is the distance of two neighbouring values of a type that is no float, in the measure of literal.number.
 func stepOf(t arrow.DataType) *big.Rat {
 	if d, ok := t.(*arrow.Decimal128Type); ok {
-		return scaleStep(d.Scale)
+		return calc.ScaleStep(d.Scale)
 	}
 	return new(big.Rat).SetInt64(unitOf(t))
-}
-
-// scaleStep is 10^-scale.
-func scaleStep(scale int32) *big.Rat {
-	if scale < 0 {
-		return new(big.Rat).SetInt(pow10Big(int(-scale)))
-	}
-	return new(big.Rat).SetFrac(big.NewInt(1), pow10Big(int(scale)))
 }
 
 // rangeOf gives the least and the greatest unscaled value of a type that is no float. Decimals range over what their 16 bytes
 // hold, so that values beyond their precision are compared rightly too.
 func rangeOf(t arrow.DataType) (low, high *big.Int) {
-	bits, signed := uint(8*column.KindOf(t).Width()), true
-	switch column.KindOf(t) {
-	case column.Uint8, column.Uint16, column.Uint32, column.Uint64:
-		signed = false
-	}
-	one := big.NewInt(1)
-	if !signed {
-		high = new(big.Int).Lsh(one, bits)
-		return new(big.Int), high.Sub(high, one)
-	}
-	high = new(big.Int).Lsh(one, bits-1)
-	low = new(big.Int).Neg(high)
-	return low, high.Sub(high, one)
+	k := column.KindOf(t)
+	return calc.IntRange(uint(8*k.Width()), k < column.Uint8 || k > column.Uint64)
 }
 
 func greatest(t arrow.DataType) literal {
@@ -136,28 +100,18 @@ func wholeLiteral(v *big.Int, t arrow.DataType) literal {
 // decimalOfFloat gives a float constant as the decimal that its shortest text is, if 38 digits hold it: 0.1 is meant.
 func decimalOfFloat(l literal) (literal, bool) {
 	f, ok := l.value.(float64)
-	if !ok || math.IsNaN(f) || math.IsInf(f, 0) || math.Abs(f) >= 1e38 || f != 0 && math.Abs(f) < 1e-38 {
-		return literal{}, false
-	}
-	bits := 64
-	if l.typ.ID() == arrow.FLOAT32 {
-		bits = 32
-	}
-	r, ok := new(big.Rat).SetString(formatFloat(f, bits))
 	if !ok {
 		return literal{}, false
 	}
-	scale := 0
-	v := new(big.Rat).Set(r)
-	for ten := big.NewRat(10, 1); !v.IsInt(); scale++ {
-		v.Mul(v, ten)
-	}
-	digits := len(new(big.Int).Abs(v.Num()).String())
-	if digits > maxDigits || scale > maxDigits {
+	v, scale, ok := calc.DecimalOfFloat(f, bitsOf(l.typ))
+	if !ok {
 		return literal{}, false
 	}
-	return literal{&arrow.Decimal128Type{Precision: int32(max(digits, scale, 1)), Scale: int32(scale)}, new(big.Int).Set(v.Num())}, true
+	return literal{&arrow.Decimal128Type{Precision: max(calc.Digits(v), scale, 1), Scale: scale}, v}, true
 }
+
+// bitsOf is the width of a fixed-width type.
+func bitsOf(t arrow.DataType) int { return 8 * column.KindOf(t).Width() }
 
 // convertExact gives a numeric constant, or null, as a value of another numeric type if that holds it exactly. Floats become
 // decimals by their shortest text, and integers beyond 2^53 the nearest float64.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // Program is an expression bound to a schema. It is immutable and may be shared by tasks; each makes its own Evaluator.
@@ -154,7 +155,7 @@ func (ev *Evaluator) Eval(out *column.Batch, dst *column.Column, b *column.Batch
 		v := ev.p.root.eval(ev, b, room)
 		switch {
 		case width == 0:
-			packBits(dst.Data[at>>3:], v.data[:b.n])
+			calc.PackBits(dst.Data[at>>3:], v.data[:b.n])
 		case &v.data[0] != &room[0]:
 			copy(room, v.data)
 		}
@@ -174,13 +175,13 @@ func (ev *Evaluator) storeValid(out *column.Batch, dst *column.Column, v *vec, a
 	}
 	if dst.Valid == nil {
 		dst.Valid = column.Alloc[byte](out, column.BitmapLen(total))
-		fillBytes(dst.Valid[:at>>3], 0xFF)
+		calc.FillBytes(dst.Valid[:at>>3], 0xFF)
 	}
 	if v.valid == nil {
-		fillBytes(dst.Valid[at>>3:column.BitmapLen(at+n)], 0xFF)
+		calc.FillBytes(dst.Valid[at>>3:column.BitmapLen(at+n)], 0xFF)
 		return
 	}
-	dst.Nulls += n - packBits(dst.Valid[at>>3:], v.valid[:n])
+	dst.Nulls += n - calc.PackBits(dst.Valid[at>>3:], v.valid[:n])
 }
 
 // repeatText makes a column of n times the constant that the program is: no other text is computed.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -78,7 +79,7 @@ func fillBatch(p *column.Pool, s *arrow.Schema, r *rand.Rand, n int) *column.Bat
 				v := someInt(r)
 				d := int128{uint64(v), uint64(v >> 63)}
 				if precision := f.Type.(*arrow.Decimal128Type).Precision; precision == 38 && r.IntN(3) == 0 {
-					d, _ = product(d, pow10[r.IntN(38)], 38)
+					d, _ = calc.Product(d, calc.Pow10[r.IntN(38)], 38)
 				} else if precision < 19 {
 					d = int128{uint64(v % 1e12), uint64(v % 1e12 >> 63)}
 				}
@@ -95,7 +96,7 @@ func fillBatch(p *column.Pool, s *arrow.Schema, r *rand.Rand, n int) *column.Bat
 		junk := []byte{0, 0xFF, 0x80, 0x7F}[r.IntN(4)]
 		for row := 0; row < n && w > 0; row++ {
 			if c.IsNull(row) {
-				fillBytes(c.Data[row*w:(row+1)*w], junk)
+				calc.FillBytes(c.Data[row*w:(row+1)*w], junk)
 			}
 		}
 	}

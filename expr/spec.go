@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // The structured form of an expression is made of what JSON and YAML hold. A column is {"col": name}; an operator is
@@ -54,13 +55,13 @@ func (n *node) spec() (any, error) {
 		}
 		list[i] = s
 	}
-	if n.op.unary() {
+	if unary(n.op) {
 		return map[string]any{specWords[n.op]: list[0]}, nil
 	}
 	return map[string]any{specWords[n.op]: list}, nil
 }
 
-func (o operator) unary() bool {
+func unary(o operator) bool {
 	return o == opNeg || o == opNot || o == opIsNull || o == opIsNotNull
 }
 
@@ -99,9 +100,9 @@ func (l literal) spec() (any, error) {
 	case float64:
 		switch {
 		case l.typ.ID() == arrow.FLOAT32:
-			return map[string]any{"float32": formatFloat(v, 32)}, nil
+			return map[string]any{"float32": calc.FormatFloat(v, 32)}, nil
 		case math.IsNaN(v), math.IsInf(v, 0), v == math.Trunc(v):
-			return map[string]any{"float64": formatFloat(v, 64)}, nil
+			return map[string]any{"float64": calc.FormatFloat(v, 64)}, nil
 		}
 		return v, nil
 	}

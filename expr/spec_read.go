@@ -144,7 +144,7 @@ func (r *specReader) entry(word string, arg any, path, outer string, depth int) 
 
 func (r *specReader) operation(op operator, arg any, path string, depth int) *node {
 	list, isList := arg.([]any)
-	if op.unary() {
+	if unary(op) {
 		if isList && len(list) == 1 {
 			arg, isList = list[0], false
 		}

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // pairStep computes a op b over int64, uint64, floats or decimals; what is nil where it cannot fail.
@@ -26,9 +27,9 @@ func (s *pairStep) eval(ev *Evaluator, b block, dst []byte) vec {
 	case column.Uint64:
 		s.uints(ev, b, &v, column.View[uint64](x.data), column.View[uint64](y.data))
 	case column.Float32:
-		floatPairs(s.op, column.View[float32](v.data), column.View[float32](x.data), column.View[float32](y.data))
+		calc.FloatPairs(s.op, column.View[float32](v.data), column.View[float32](x.data), column.View[float32](y.data))
 	case column.Float64:
-		floatPairs(s.op, column.View[float64](v.data), column.View[float64](x.data), column.View[float64](y.data))
+		calc.FloatPairs(s.op, column.View[float64](v.data), column.View[float64](x.data), column.View[float64](y.data))
 	case column.Decimal:
 		s.decimals(ev, b, &v, column.View[int128](x.data), column.View[int128](y.data))
 	}
@@ -41,21 +42,21 @@ func (s *pairStep) ints(ev *Evaluator, b block, v *vec, x, y []int64) {
 	dst, suspect := column.View[int64](v.data), false
 	switch s.op {
 	case opAdd:
-		suspect = addPairs(dst, x, y)
+		suspect = calc.AddPairs(dst, x, y)
 	case opSub:
-		suspect = subPairs(dst, x, y)
+		suspect = calc.SubPairs(dst, x, y)
 	case opMul:
-		suspect = mulPairs(dst, x, y)
+		suspect = calc.MulPairs(dst, x, y)
 	case opDiv:
-		suspect = divPairs(dst, x, y)
+		suspect = calc.DivPairs(dst, x, y)
 	case opMod:
-		suspect = modPairs(dst, x, y)
+		suspect = calc.ModPairs(dst, x, y)
 	}
 	if !suspect {
 		return
 	}
 	for i := range x {
-		if overflows(s.op, x[i], y[i]) && !v.idle(i) {
+		if calc.Overflows(s.op, x[i], y[i]) && !v.idle(i) {
 			s.fail(ev, b, v, i, int128{uint64(x[i])}, int128{uint64(y[i])})
 		}
 	}
@@ -73,19 +74,19 @@ func (s *pairStep) uints(ev *Evaluator, b block, v *vec, x, y []uint64) {
 	dst, failed := column.View[uint64](v.data), false
 	switch s.op {
 	case opAdd:
-		failed = addUints(dst, x, y)
+		failed = calc.AddUints(dst, x, y)
 	case opSub:
-		failed = subUints(dst, x, y)
+		failed = calc.SubUints(dst, x, y)
 	case opMul:
-		failed = mulUints(dst, x, y)
+		failed = calc.MulUints(dst, x, y)
 	default:
-		failed = divUints(dst, x, y, s.op == opMod)
+		failed = calc.DivUints(dst, x, y, s.op == opMod)
 	}
 	if !failed {
 		return
 	}
 	for i := range x {
-		if overflowsUint(s.op, x[i], y[i]) && !v.idle(i) {
+		if calc.OverflowsUint(s.op, x[i], y[i]) && !v.idle(i) {
 			s.fail(ev, b, v, i, int128{x[i]}, int128{y[i]})
 		}
 	}
@@ -94,7 +95,7 @@ func (s *pairStep) uints(ev *Evaluator, b block, v *vec, x, y []uint64) {
 func (s *pairStep) decimals(ev *Evaluator, b block, v *vec, x, y []int128) {
 	dst := column.View[int128](v.data)
 	for i := range x {
-		r, ok := decimalPair(s.op, x[i], y[i], s.up, s.down, s.digits)
+		r, ok := calc.DecimalPair(s.op, x[i], y[i], s.up, s.down, s.digits)
 		dst[i] = r
 		if !ok && !v.idle(i) {
 			s.fail(ev, b, v, i, x[i], y[i])
@@ -116,13 +117,13 @@ func (s *addStep) eval(ev *Evaluator, b block, dst []byte) vec {
 	v.data, v.buf = ev.room(dst, b.n, 8)
 	ev.inherit(&v, &x)
 	from := column.View[int64](x.data)
-	if addConst(column.View[int64](v.data), from, s.c) {
+	if calc.AddConst(column.View[int64](v.data), from, s.c) {
 		written := s.c
 		if s.op == opSub {
 			written = -s.c
 		}
 		for i, a := range from {
-			if overflows(opAdd, a, s.c) && !v.idle(i) {
+			if calc.Overflows(opAdd, a, s.c) && !v.idle(i) {
 				ev.fail(&v, b, i, s.what, int128{uint64(a)}, int128{uint64(written)})
 			}
 		}
@@ -145,7 +146,7 @@ func (s *mulStep) eval(ev *Evaluator, b block, dst []byte) vec {
 	v.data, v.buf = ev.room(dst, b.n, 8)
 	to := column.View[int64](v.data)
 	if src := ev.gathered(s.child, b, &v); src != nil {
-		if mulConstRows(to, src, b.rows, s.c, s.k) {
+		if calc.MulConstRows(to, src, b.rows, s.c, s.k) {
 			for i, r := range b.rows {
 				s.check(ev, b, &v, i, src[r])
 			}
@@ -155,7 +156,7 @@ func (s *mulStep) eval(ev *Evaluator, b block, dst []byte) vec {
 	x := s.child.eval(ev, b, nil)
 	ev.inherit(&v, &x)
 	from := column.View[int64](x.data)
-	if mulConst(to, from, s.c, s.k) {
+	if calc.MulConst(to, from, s.c, s.k) {
 		for i, a := range from {
 			s.check(ev, b, &v, i, a)
 		}
@@ -165,7 +166,7 @@ func (s *mulStep) eval(ev *Evaluator, b block, dst []byte) vec {
 }
 
 func (s *mulStep) check(ev *Evaluator, b block, v *vec, i int, a int64) {
-	if overflows(opMul, a, s.c) && !v.idle(i) {
+	if calc.Overflows(opMul, a, s.c) && !v.idle(i) {
 		ev.fail(v, b, i, s.what, int128{uint64(a)}, int128{uint64(s.c)})
 	}
 }
@@ -186,7 +187,7 @@ func (ev *Evaluator) gathered(x step, b block, v *vec) []int64 {
 // divStep is x / d or x % d over int64 for a constant |d| >= 2. It cannot fail.
 type divStep struct {
 	child step
-	by    divisor
+	by    calc.Divisor
 	mod   bool
 }
 
@@ -196,9 +197,9 @@ func (s *divStep) eval(ev *Evaluator, b block, dst []byte) vec {
 	v.data, v.buf = ev.room(dst, b.n, 8)
 	ev.inherit(&v, &x)
 	if s.mod {
-		s.by.mod(column.View[int64](v.data), column.View[int64](x.data))
+		s.by.Mod(column.View[int64](v.data), column.View[int64](x.data))
 	} else {
-		s.by.div(column.View[int64](v.data), column.View[int64](x.data))
+		s.by.Div(column.View[int64](v.data), column.View[int64](x.data))
 	}
 	ev.done(&x)
 	return v
@@ -210,7 +211,7 @@ func (s *divStep) eval(ev *Evaluator, b block, dst []byte) vec {
 type ratioStep struct {
 	child step // cannot fail
 	exact step
-	r     ratio
+	r     calc.Ratio
 	id    int // of the evaluator's memory of blocks that were out of range
 }
 
@@ -226,11 +227,11 @@ func (s *ratioStep) eval(ev *Evaluator, b block, dst []byte) vec {
 	v.data, v.buf = ev.room(dst, b.n, 8)
 	ok := false
 	if src := ev.gathered(s.child, b, &v); src != nil {
-		ok = s.r.applyRows(column.View[int64](v.data), src, b.rows)
+		ok = s.r.ApplyRows(column.View[int64](v.data), src, b.rows)
 	} else {
 		x := s.child.eval(ev, b, nil)
 		ev.inherit(&v, &x)
-		ok = s.r.apply(column.View[int64](v.data), column.View[int64](x.data))
+		ok = s.r.Apply(column.View[int64](v.data), column.View[int64](x.data))
 		ev.done(&x)
 	}
 	if ok {
@@ -254,13 +255,13 @@ func (s *negateStep) eval(ev *Evaluator, b block, dst []byte) vec {
 	ev.inherit(&v, &x)
 	switch s.kind {
 	case column.Float32:
-		negate(column.View[float32](v.data), column.View[float32](x.data))
+		calc.Negate(column.View[float32](v.data), column.View[float32](x.data))
 	case column.Float64:
-		negate(column.View[float64](v.data), column.View[float64](x.data))
+		calc.Negate(column.View[float64](v.data), column.View[float64](x.data))
 	default:
 		to := column.View[int128](v.data)
 		for i, d := range column.View[int128](x.data) {
-			to[i] = negated(d)
+			to[i] = calc.Negated(d)
 		}
 	}
 	ev.done(&x)

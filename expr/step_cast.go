@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // castStep brings numbers to the kind that an operator computes in. Only uint64 to int64 can fail.
@@ -35,7 +36,7 @@ func (s *castStep) eval(ev *Evaluator, b block, dst []byte) vec {
 		if s.from == column.Decimal {
 			to := column.View[float64](v.data)
 			for i, d := range column.View[int128](x.data) {
-				to[i] = decimalFloat(d, s.scale)
+				to[i] = calc.DecimalFloat(d, s.scale)
 			}
 		} else {
 			castFrom(column.View[float64](v.data), s.from, x.data)
@@ -99,7 +100,7 @@ func castFrom[T int64 | uint64 | float32 | float64](dst []T, from column.Kind, s
 	}
 }
 
-func convert[T, F number](dst []T, src []F) {
+func convert[T, F calc.Number](dst []T, src []F) {
 	dst = dst[:len(src)]
 	for i, x := range src {
 		dst[i] = T(x)

@@ -2,9 +2,9 @@ package expr
 
 import (
 	"bytes"
-	"encoding/binary"
 
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // selector is a condition that can write the rows for which it is true without making a truth value a row.
@@ -21,7 +21,7 @@ func (ev *Evaluator) selectRows(s step, b block, kept *[blockRows]uint32) int {
 		}
 	}
 	v := s.eval(ev, b, nil)
-	n := selectTrue(kept, b, v.data)
+	n := calc.SelectTrue(kept, uint32(b.base), b.rows, v.data)
 	ev.done(&v)
 	return n
 }
@@ -38,13 +38,13 @@ func (ev *Evaluator) truth(x *vec, n int) vec {
 // finish turns truth around where asked and hides nulls.
 func (v *vec) finish(negate bool) {
 	if negate {
-		notBytes(v.data, v.data)
+		calc.NotBytes(v.data, v.data)
 	}
 	v.hideNulls()
 }
 
 // constCompare compares numbers with a constant that is not NaN.
-type constCompare[T number] struct {
+type constCompare[T calc.Number] struct {
 	child step
 	rel   relation
 	c     T
@@ -53,7 +53,7 @@ type constCompare[T number] struct {
 func (s *constCompare[T]) eval(ev *Evaluator, b block, _ []byte) vec {
 	x := s.child.eval(ev, b, nil)
 	v := ev.truth(&x, b.n)
-	compareConst(s.rel.op, v.data, column.View[T](x.data), s.c)
+	calc.CompareConst(s.rel.op, v.data, column.View[T](x.data), s.c)
 	ev.done(&x)
 	v.finish(s.rel.negate)
 	return v
@@ -64,16 +64,16 @@ func (s *constCompare[T]) selectRows(ev *Evaluator, b block, kept *[blockRows]ui
 	defer ev.done(&x)
 	if x.valid != nil {
 		v := ev.truth(&x, b.n)
-		compareConst(s.rel.op, v.data, column.View[T](x.data), s.c)
+		calc.CompareConst(s.rel.op, v.data, column.View[T](x.data), s.c)
 		v.finish(s.rel.negate)
-		n := selectTrue(kept, b, v.data)
+		n := calc.SelectTrue(kept, uint32(b.base), b.rows, v.data)
 		ev.done(&v)
 		return n, true
 	}
 	if b.rows == nil {
-		return selectConst(s.rel.op, s.rel.negate, kept, uint32(b.base), column.View[T](x.data), s.c), true
+		return calc.SelectConst(s.rel.op, s.rel.negate, kept, uint32(b.base), column.View[T](x.data), s.c), true
 	}
-	n := selectConst(s.rel.op, s.rel.negate, kept, 0, column.View[T](x.data), s.c)
+	n := calc.SelectConst(s.rel.op, s.rel.negate, kept, 0, column.View[T](x.data), s.c)
 	for i, place := range kept[:n] {
 		kept[i] = b.rows[place]
 	}
@@ -126,12 +126,12 @@ func (s *maskedCompare) selectRows(ev *Evaluator, b block, kept *[blockRows]uint
 	if x.valid != nil {
 		return 0, false
 	}
-	return selectMasked(s.negate, kept, uint32(b.base), column.View[int64](x.data), s.mask, s.want), true
+	return calc.SelectMasked(s.negate, kept, uint32(b.base), column.View[int64](x.data), s.mask, s.want), true
 }
 
 // pairCompare compares numbers of one kind; rel is less or equal. Operands are evaluated in the order in which they are
 // written, so that a row's first error is that of the left one; with flip it is then b that is compared with a.
-type pairCompare[T number] struct {
+type pairCompare[T calc.Number] struct {
 	a, b step
 	flip bool
 	rel  relation
@@ -145,7 +145,7 @@ func (s *pairCompare[T]) eval(ev *Evaluator, b block, _ []byte) vec {
 	if s.flip {
 		l, r = r, l
 	}
-	comparePairs(s.rel.op, v.data, l, r)
+	calc.ComparePairs(s.rel.op, v.data, l, r)
 	ev.done(&x)
 	ev.done(&y)
 	v.finish(s.rel.negate)
@@ -194,12 +194,12 @@ func (s *textConst) eval(ev *Evaluator, b block, _ []byte) vec {
 	to := v.data[:len(x.rows)]
 	switch {
 	case s.op != opEq && s.op != opNe:
-		holds := holdsFor(s.op)
+		holds := calc.HoldsFor(s.op)
 		for i, r := range x.rows {
 			to[i] = holds[bytes.Compare(chars[off[r]:off[r+1]], c)+1]
 		}
 	case len(c) >= 8:
-		equalLong(to, off, chars, x.rows, c)
+		calc.EqualLong(to, off, chars, x.rows, c)
 	default:
 		for i, r := range x.rows {
 			at, end := off[r], off[r+1]
@@ -213,22 +213,6 @@ func (s *textConst) eval(ev *Evaluator, b block, _ []byte) vec {
 	ev.done(&x)
 	v.finish(s.op == opNe)
 	return v
-}
-
-// equalLong tells which texts equal c, of at least 8 bytes: by length, the first and the last 8 bytes, and only then all.
-func equalLong(to []byte, off []int32, chars []byte, rows []uint32, c []byte) {
-	head, tail := binary.LittleEndian.Uint64(c), binary.LittleEndian.Uint64(c[len(c)-8:])
-	long := len(c) > 16
-	for i, r := range rows {
-		at, end := int(off[r]), int(off[r+1])
-		to[i] = 0
-		if end-at != len(c) || binary.LittleEndian.Uint64(chars[at:]) != head || binary.LittleEndian.Uint64(chars[end-8:]) != tail {
-			continue
-		}
-		if !long || string(chars[at:end]) == string(c) {
-			to[i] = 1
-		}
-	}
 }
 
 // orderKind says which values an orderCompare compares.
@@ -269,7 +253,7 @@ func (s *orderCompare) eval(ev *Evaluator, b block, _ []byte) vec {
 }
 
 func (s *orderCompare) compare(to []byte, x, y *vec) {
-	holds := holdsFor(s.op)
+	holds := calc.HoldsFor(s.op)
 	switch s.kind {
 	case orderText:
 		for i := range to {
@@ -278,27 +262,27 @@ func (s *orderCompare) compare(to []byte, x, y *vec) {
 	case orderDecimal:
 		p, q := column.View[int128](x.data), column.View[int128](y.data)
 		for i := range to {
-			to[i] = holds[cmpDecimals(p[i], q[i], s.up, s.down)+1]
+			to[i] = holds[calc.CmpDecimals(p[i], q[i], s.up, s.down)+1]
 		}
 	case orderSignedUint:
 		p, q := column.View[int64](x.data), column.View[uint64](y.data)
 		for i := range to {
-			to[i] = holds[cmpSignedUint(p[i], q[i])+1]
+			to[i] = holds[calc.CmpSignedUint(p[i], q[i])+1]
 		}
 	case orderSignedFloat:
 		p, q := column.View[int64](x.data), column.View[float64](y.data)
 		for i := range to {
-			to[i] = holds[cmpSignedFloat(p[i], q[i])+1]
+			to[i] = holds[calc.CmpSignedFloat(p[i], q[i])+1]
 		}
 	case orderUintFloat:
 		p, q := column.View[uint64](x.data), column.View[float64](y.data)
 		for i := range to {
-			to[i] = holds[cmpUintFloat(p[i], q[i])+1]
+			to[i] = holds[calc.CmpUintFloat(p[i], q[i])+1]
 		}
 	case orderUnits:
 		p, q := column.View[int64](x.data), column.View[int64](y.data)
 		for i := range to {
-			to[i] = holds[cmpUnits(p[i], q[i], s.factor)+1]
+			to[i] = holds[calc.CmpUnits(p[i], q[i], s.factor)+1]
 		}
 	}
 }

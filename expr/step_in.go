@@ -1,12 +1,9 @@
 package expr
 
 import (
-	"math"
-	"math/bits"
-	"slices"
-
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // inStep is x in a list of constants. Numbers come as int64, uint64 or float64 and are compared by their words.
@@ -14,61 +11,8 @@ type inStep struct {
 	child step
 	kind  column.Kind // Int64, Uint64, Float64 or Bytes
 	null  bool        // the list has a null
-	words wordSet
+	words calc.WordSet
 	texts map[string]struct{}
-}
-
-// wordSet is a set of 64-bit words, open-addressed; a word that is not in it marks the free slots.
-type wordSet struct {
-	slots []uint64
-	free  uint64
-	shift uint
-}
-
-func newWordSet(words []uint64) wordSet {
-	slices.Sort(words)
-	words = slices.Compact(words)
-	s := wordSet{}
-	for _, w := range words { // ascending: the first gap is free
-		if w == s.free {
-			s.free++
-		}
-	}
-	size := uint(bits.Len(uint(2*len(words) + 1)))
-	s.slots, s.shift = make([]uint64, 1<<size), 64-size
-	for i := range s.slots {
-		s.slots[i] = s.free
-	}
-	for _, w := range words {
-		at := s.home(w)
-		for s.slots[at] != s.free {
-			at = (at + 1) & (len(s.slots) - 1)
-		}
-		s.slots[at] = w
-	}
-	return s
-}
-
-func (s *wordSet) home(w uint64) int { return int(w * 0x9E3779B97F4A7C15 >> (s.shift & 63)) }
-
-func (s *wordSet) has(w uint64) byte {
-	for at := s.home(w); s.slots[at] != s.free; at = (at + 1) & (len(s.slots) - 1) {
-		if s.slots[at] == w {
-			return 1
-		}
-	}
-	return 0
-}
-
-// floatWord gives equal words for equal floats.
-func floatWord(f float64) uint64 {
-	switch {
-	case f == 0:
-		return 0
-	case f != f:
-		return math.Float64bits(math.NaN())
-	}
-	return math.Float64bits(f)
 }
 
 func (s *inStep) eval(ev *Evaluator, b block, _ []byte) vec {
@@ -84,11 +28,11 @@ func (s *inStep) eval(ev *Evaluator, b block, _ []byte) vec {
 		}
 	case column.Float64:
 		for i, f := range column.View[float64](x.data) {
-			v.data[i] = s.words.has(floatWord(f))
+			v.data[i] = s.words.Has(calc.FloatWord(f))
 		}
 	default:
 		for i, w := range column.View[uint64](x.data) {
-			v.data[i] = s.words.has(w)
+			v.data[i] = s.words.Has(w)
 		}
 	}
 	ev.done(&x)
@@ -178,12 +122,12 @@ func (bd *binder) inConstants(n *node, x bound, items []bound) (bound, bool) {
 			continue // no value of x is equal to it
 		}
 		if s.kind == column.Float64 {
-			words = append(words, floatWord(at.lit.value.(float64)))
+			words = append(words, calc.FloatWord(at.lit.value.(float64)))
 			continue
 		}
 		words = append(words, literal{arrow.PrimitiveTypes.Int64, at.lit.value}.words()[0])
 	}
-	s.words = newWordSet(words)
+	s.words = calc.NewWordSet(words)
 	x.nullable = x.nullable || s.null
 	return bd.truth(n, s, x, x)
 }

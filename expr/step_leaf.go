@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // columnStep gives the values of a column.
@@ -24,9 +25,9 @@ func (s *columnStep) eval(ev *Evaluator, b block, dst []byte) vec {
 		v.buf = ev.mask()
 		v.data = v.buf[:b.n]
 		if b.rows == nil {
-			unpackBits(v.data, c.Data, b.base, b.n)
+			calc.UnpackBits(v.data, c.Data, b.base, b.n)
 		} else {
-			gatherBits(v.data, c.Data, b.rows)
+			calc.GatherBits(v.data, c.Data, b.rows)
 		}
 		v.hideNulls()
 	case b.rows == nil:
@@ -34,46 +35,24 @@ func (s *columnStep) eval(ev *Evaluator, b block, dst []byte) vec {
 		v.data = c.Data[b.base*w : (b.base+b.n)*w]
 	default:
 		v.data, v.buf = ev.room(dst, b.n, s.kind.Width())
-		gatherFixed(v.data, c.Data, b.rows, s.kind.Width())
+		calc.GatherFixed(v.data, c.Data, b.rows, s.kind.Width())
 	}
 	return v
 }
 
 // validity gives a vec with the validity of the column only.
 func (s *columnStep) validity(ev *Evaluator, c *column.Column, b block) (v vec) {
-	if c.Nulls == 0 || b.rows == nil && noNulls(c.Valid, b.base, b.n) {
+	if c.Nulls == 0 || b.rows == nil && column.CountZeros(c.Valid[b.base>>3:], b.n) == 0 {
 		return v
 	}
 	v.mask = ev.mask()
 	v.valid = v.mask[:b.n]
 	if b.rows == nil {
-		unpackBits(v.valid, c.Valid, b.base, b.n)
+		calc.UnpackBits(v.valid, c.Valid, b.base, b.n)
 	} else {
-		gatherBits(v.valid, c.Valid, b.rows)
+		calc.GatherBits(v.valid, c.Valid, b.rows)
 	}
 	return v
-}
-
-func gatherFixed(dst, src []byte, rows []uint32, width int) {
-	switch width {
-	case 1:
-		gatherValues(dst, src, rows)
-	case 2:
-		gatherValues(column.View[uint16](dst), column.View[uint16](src), rows)
-	case 4:
-		gatherValues(column.View[uint32](dst), column.View[uint32](src), rows)
-	case 8:
-		gatherValues(column.View[uint64](dst), column.View[uint64](src), rows)
-	default:
-		gatherValues(column.View[int128](dst), column.View[int128](src), rows)
-	}
-}
-
-func gatherValues[T any](dst, src []T, rows []uint32) {
-	dst = dst[:len(rows)]
-	for i, r := range rows {
-		dst[i] = src[r]
-	}
 }
 
 // constStep gives the same value for each row. Its memory is filled once and shared by all evaluators.
@@ -112,7 +91,7 @@ func newConst(l literal) *constStep {
 	case column.Bool:
 		s.data = make([]byte, blockRows)
 		if l.value == true {
-			fillBytes(s.data, 1)
+			calc.FillBytes(s.data, 1)
 		}
 	default:
 		w := l.words()
@@ -138,7 +117,7 @@ func (l literal) words() (w int128) {
 			w[0] = uint64(math.Float32bits(float32(v)))
 		}
 	case *big.Int:
-		w = int128Of(v)
+		w = calc.Int128Of(v)
 	}
 	return w
 }
@@ -151,7 +130,7 @@ func literalFrom(t arrow.DataType, w int128) literal {
 	case column.Float32:
 		return literal{t, float64(math.Float32frombits(uint32(w[0])))}
 	case column.Decimal:
-		return literal{t, bigOf(w)}
+		return literal{t, calc.BigOf(w)}
 	case column.Uint8, column.Uint16, column.Uint32, column.Uint64:
 		return literal{t, w[0]}
 	case column.Int8:

@@ -1,6 +1,9 @@
 package expr
 
-import "github.com/arkflow-go/arkflow/column"
+import (
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calc"
+)
 
 // sameStep gives one truth value for every row that has a value; with null it gives null for every row.
 type sameStep struct {
@@ -13,7 +16,7 @@ func (s *sameStep) eval(ev *Evaluator, b block, _ []byte) vec {
 	x := s.child.eval(ev, b, nil)
 	v := ev.truth(&x, b.n)
 	ev.done(&x)
-	fillBytes(v.data, s.truth)
+	calc.FillBytes(v.data, s.truth)
 	if s.null {
 		if v.mask == nil {
 			v.mask = ev.mask()
@@ -43,7 +46,7 @@ func (s *nullStep) eval(ev *Evaluator, b block, _ []byte) vec {
 	v.data = v.buf[:b.n]
 	switch {
 	case x.valid == nil:
-		fillBytes(v.data, 1)
+		calc.FillBytes(v.data, 1)
 	default:
 		copy(v.data, x.valid)
 	}
@@ -57,7 +60,7 @@ type notStep struct{ child step }
 func (s *notStep) eval(ev *Evaluator, b block, _ []byte) vec {
 	x := s.child.eval(ev, b, nil)
 	v := ev.truth(&x, b.n)
-	notBytes(v.data, x.data)
+	calc.NotBytes(v.data, x.data)
 	ev.done(&x)
 	v.hideNulls()
 	return v
@@ -110,12 +113,12 @@ func (s *logicStep) open(ev *Evaluator, n int, x *vec) []byte {
 	open := ev.mask()[:n]
 	switch {
 	case s.or:
-		notBytes(open, x.data)
+		calc.NotBytes(open, x.data)
 	case x.valid == nil:
 		copy(open, x.data)
 	default:
-		notBytes(open, x.valid)
-		orBytes(open, open, x.data)
+		calc.NotBytes(open, x.valid)
+		calc.OrBytes(open, open, x.data)
 	}
 	return open
 }
@@ -132,7 +135,7 @@ func (ev *Evaluator) scatter(y *vec, places []uint32, n int) vec {
 	if y.valid != nil {
 		w.mask = ev.mask()
 		w.valid = w.mask[:n]
-		fillBytes(w.valid, 1)
+		calc.FillBytes(w.valid, 1)
 		for i, p := range places {
 			w.valid[p] = y.valid[i]
 		}
@@ -146,9 +149,9 @@ func (s *logicStep) combine(ev *Evaluator, n int, x, y *vec) vec {
 	v.buf = ev.mask()
 	v.data = v.buf[:n]
 	if s.or {
-		orBytes(v.data, x.data, y.data)
+		calc.OrBytes(v.data, x.data, y.data)
 	} else {
-		andBytes(v.data, x.data, y.data)
+		calc.AndBytes(v.data, x.data, y.data)
 	}
 	if x.valid != nil || y.valid != nil {
 		v.mask = ev.mask()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // infix and postfix words of the operators, by operator.
@@ -32,7 +33,8 @@ const (
 	strengthAtom
 )
 
-func (o operator) strength() int {
+// strengthOf tells how strongly an operator binds its operands.
+func strengthOf(o operator) int {
 	switch o {
 	case opOr:
 		return strengthOr
@@ -63,7 +65,7 @@ func (n *node) String() string {
 
 // write appends the text of n to a place that asks for a binding strength.
 func (n *node) write(b *strings.Builder, place int) {
-	s := n.op.strength()
+	s := strengthOf(n.op)
 	if s < place {
 		b.WriteByte('(')
 		defer b.WriteByte(')')
@@ -161,7 +163,7 @@ func integerText(v int64, t arrow.DataType) string {
 	case classInstant:
 		sec, part := floorDiv(v, perSecond), v-floorDiv(v, perSecond)*perSecond
 		if unit > int64(time.Second) {
-			if overflows(opMul, v, unit/int64(time.Second)) {
+			if calc.Overflows(opMul, v, unit/int64(time.Second)) {
 				break
 			}
 			sec, part = v*(unit/int64(time.Second)), 0
@@ -171,7 +173,7 @@ func integerText(v int64, t arrow.DataType) string {
 		}
 		return "timestamp '" + strconv.FormatInt(v, 10) + " " + unitFor(unit).String() + "'"
 	case classDuration, classTimeOfDay:
-		if !overflows(opMul, v, unit) {
+		if !calc.Overflows(opMul, v, unit) {
 			return "interval '" + time.Duration(v*unit).String() + "'"
 		}
 		return "interval '" + strconv.FormatInt(v, 10) + " " + unitFor(unit).String() + "'"
@@ -191,11 +193,7 @@ func floatText(v float64, t arrow.DataType) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Sprintf("cast('%v' as %s)", v, t)
 	}
-	bits := 64
-	if t.ID() == arrow.FLOAT32 {
-		bits = 32
-	}
-	s := formatFloat(v, bits)
+	s := calc.FormatFloat(v, bitsOf(t))
 	if !strings.ContainsAny(s, ".e") {
 		s += ".0"
 	}
@@ -203,6 +201,3 @@ func floatText(v float64, t arrow.DataType) string {
 }
 
 func decimalText(v decimal128.Num, scale int32) string { return v.ToString(scale) }
-
-// formatFloat gives the shortest text that is read back as v.
-func formatFloat(v float64, bits int) string { return strconv.FormatFloat(v, 'g', -1, bits) }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
 // plainTypes are the types without parameters, by the name that Arrow gives them.
@@ -42,7 +43,7 @@ func parseType(text string) (arrow.DataType, error) {
 		p, s, _ := strings.Cut(args, ",")
 		precision, err1 := strconv.ParseInt(strings.TrimSpace(p), 10, 32)
 		scale, err2 := strconv.ParseInt(strings.TrimSpace(s), 10, 32)
-		if err1 == nil && err2 == nil && precision >= 1 && precision <= maxDigits && scale >= -maxDigits && scale <= maxDigits {
+		if err1 == nil && err2 == nil && precision >= 1 && precision <= calc.MaxDigits && scale >= -calc.MaxDigits && scale <= calc.MaxDigits {
 			return &arrow.Decimal128Type{Precision: int32(precision), Scale: int32(scale)}, nil
 		}
 	}

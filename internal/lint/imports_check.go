@@ -13,6 +13,7 @@ var layers = []layer{
 	{"internal/plan", nil},
 	{"internal/lint", nil},
 	{"state", []string{"column"}},
+	{"internal/calc", nil},
 	{"internal/kernel", []string{"column", "state"}},
 	{"internal/structmap", []string{"column", "internal/fault"}},
 	{"internal/calc", []string{"column", "internal/fault"}},

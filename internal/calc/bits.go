@@ -1,10 +1,6 @@
-package expr
+package calc
 
-import (
-	"encoding/binary"
-
-	"github.com/arkflow-go/arkflow/column"
-)
+import "encoding/binary"
 
 // Inside a block truth and validity are bytes of 0 or 1, a byte a row; columns have bitmaps. The loops here go between
 // the two, eight rows at a time.
@@ -12,8 +8,8 @@ import (
 // ones is a byte 1 for each of eight rows.
 const ones = 0x0101010101010101
 
-// unpackBits spreads n bits from bit base (a multiple of 8) into bytes.
-func unpackBits(dst, bitmap []byte, base, n int) {
+// UnpackBits spreads n bits from bit base (a multiple of 8) into bytes.
+func UnpackBits(dst, bitmap []byte, base, n int) {
 	src := bitmap[base>>3:]
 	dst = dst[:n]
 	i := 0
@@ -26,16 +22,16 @@ func unpackBits(dst, bitmap []byte, base, n int) {
 	}
 }
 
-// gatherBits gives the bits of rows as bytes.
-func gatherBits(dst, bitmap []byte, rows []uint32) {
+// GatherBits gives the bits of rows as bytes.
+func GatherBits(dst, bitmap []byte, rows []uint32) {
 	dst = dst[:len(rows)]
 	for i, r := range rows {
 		dst[i] = bitmap[r>>3] >> (r & 7) & 1
 	}
 }
 
-// packBits writes the bytes of src as bits and counts the ones.
-func packBits(dst, src []byte) int {
+// PackBits writes the bytes of src as bits and counts the ones.
+func PackBits(dst, src []byte) int {
 	n, set, i := len(src), 0, 0
 	for ; i+8 <= n; i += 8 {
 		x := binary.LittleEndian.Uint64(src[i:])
@@ -53,8 +49,8 @@ func packBits(dst, src []byte) int {
 	return set
 }
 
-// andBytes is dst[i] = a[i] & b[i].
-func andBytes(dst, a, b []byte) {
+// AndBytes is dst[i] = a[i] & b[i].
+func AndBytes(dst, a, b []byte) {
 	n, i := len(dst), 0
 	a, b = a[:n], b[:n]
 	for ; i+8 <= n; i += 8 {
@@ -65,8 +61,8 @@ func andBytes(dst, a, b []byte) {
 	}
 }
 
-// orBytes is dst[i] = a[i] | b[i].
-func orBytes(dst, a, b []byte) {
+// OrBytes is dst[i] = a[i] | b[i].
+func OrBytes(dst, a, b []byte) {
 	n, i := len(dst), 0
 	a, b = a[:n], b[:n]
 	for ; i+8 <= n; i += 8 {
@@ -77,8 +73,8 @@ func orBytes(dst, a, b []byte) {
 	}
 }
 
-// notBytes is dst[i] = 1 - a[i].
-func notBytes(dst, a []byte) {
+// NotBytes is dst[i] = 1 - a[i].
+func NotBytes(dst, a []byte) {
 	n, i := len(dst), 0
 	a = a[:n]
 	for ; i+8 <= n; i += 8 {
@@ -89,8 +85,8 @@ func notBytes(dst, a []byte) {
 	}
 }
 
-// fillBytes sets all of dst to v.
-func fillBytes(dst []byte, v byte) {
+// FillBytes sets all of dst to v.
+func FillBytes(dst []byte, v byte) {
 	if v == 0 {
 		clear(dst)
 		return
@@ -98,9 +94,4 @@ func fillBytes(dst []byte, v byte) {
 	for i := range dst {
 		dst[i] = v
 	}
-}
-
-// noNulls reports whether the n validity bits from bit base (a multiple of 8) are all set.
-func noNulls(bitmap []byte, base, n int) bool {
-	return column.CountZeros(bitmap[base>>3:], n) == 0
 }

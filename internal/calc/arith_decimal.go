@@ -1,4 +1,4 @@
-package expr
+package calc
 
 import (
 	"math/big"
@@ -9,42 +9,43 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 )
 
-// int128 is the unscaled value of a decimal as it lies in a column: two's complement, low word first.
-type int128 = [2]uint64
+// Int128 is the unscaled value of a decimal as it lies in a column: two's complement, low word first.
+type Int128 = [2]uint64
 
 // uint256 is a magnitude, low word first.
 type uint256 [4]uint64
 
-// maxDigits is the greatest precision of a decimal.
-const maxDigits = 38
+// MaxDigits is the greatest precision of a decimal.
+const MaxDigits = 38
 
-// pow10 holds 10^0 … 10^38.
-var pow10 = func() (p [maxDigits + 1]int128) {
-	p[0] = int128{1, 0}
+// Pow10 holds 10^0 … 10^38.
+var Pow10 = func() (p [MaxDigits + 1]Int128) {
+	p[0] = Int128{1, 0}
 	for i := 1; i < len(p); i++ {
 		hi, lo := bits.Mul64(p[i-1][0], 10)
-		p[i] = int128{lo, p[i-1][1]*10 + hi}
+		p[i] = Int128{lo, p[i-1][1]*10 + hi}
 	}
 	return p
 }()
 
-func negative(v int128) bool { return int64(v[1]) < 0 }
+func negative(v Int128) bool { return int64(v[1]) < 0 }
 
-func negated(v int128) int128 {
+// Negated is -v, wrapping.
+func Negated(v Int128) Int128 {
 	lo, borrow := bits.Sub64(0, v[0], 0)
 	hi, _ := bits.Sub64(0, v[1], borrow)
-	return int128{lo, hi}
+	return Int128{lo, hi}
 }
 
-func magnitude(v int128) int128 {
+func magnitude(v Int128) Int128 {
 	if negative(v) {
-		return negated(v)
+		return Negated(v)
 	}
 	return v
 }
 
 // mulMagnitudes multiplies two unsigned 128-bit numbers.
-func mulMagnitudes(a, b int128) (r uint256) {
+func mulMagnitudes(a, b Int128) (r uint256) {
 	h00, l00 := bits.Mul64(a[0], b[0])
 	h01, l01 := bits.Mul64(a[0], b[1])
 	h10, l10 := bits.Mul64(a[1], b[0])
@@ -72,25 +73,25 @@ func (a *uint256) cmp(b *uint256) int {
 	return 0
 }
 
-// product gives a·b if its magnitude is below 10^digits.
-func product(a, b int128, digits int32) (int128, bool) {
+// Product gives a·b if its magnitude is below 10^digits.
+func Product(a, b Int128, digits int32) (Int128, bool) {
 	m := mulMagnitudes(magnitude(a), magnitude(b))
-	limit := uint256{pow10[digits][0], pow10[digits][1]}
+	limit := uint256{Pow10[digits][0], Pow10[digits][1]}
 	if m.cmp(&limit) >= 0 {
-		return int128{}, false
+		return Int128{}, false
 	}
-	r := int128{m[0], m[1]}
+	r := Int128{m[0], m[1]}
 	if negative(a) != negative(b) {
-		r = negated(r)
+		r = Negated(r)
 	}
 	return r, true
 }
 
-// sum gives a+b if its magnitude is below 10^digits; those of a and b are below 10^38.
-func sum(a, b int128, digits int32) (int128, bool) {
+// Sum gives a+b if its magnitude is below 10^digits; those of a and b are below 10^38.
+func Sum(a, b Int128, digits int32) (Int128, bool) {
 	lo, carry := bits.Add64(a[0], b[0], 0)
 	hi, _ := bits.Add64(a[1], b[1], carry)
-	r := int128{lo, hi}
+	r := Int128{lo, hi}
 	if negative(a) == negative(b) && negative(r) != negative(a) {
 		return r, false
 	}
@@ -98,13 +99,13 @@ func sum(a, b int128, digits int32) (int128, bool) {
 }
 
 // below tells whether |v| < 10^digits.
-func below(v int128, digits int32) bool {
-	m, p := magnitude(v), &pow10[digits]
+func below(v Int128, digits int32) bool {
+	m, p := magnitude(v), &Pow10[digits]
 	return m[1] < p[1] || m[1] == p[1] && m[0] < p[0]
 }
 
-// cmpDecimals compares a·10^up with b·10^down.
-func cmpDecimals(a, b int128, up, down int32) int {
+// CmpDecimals compares a·10^up with b·10^down.
+func CmpDecimals(a, b Int128, up, down int32) int {
 	na, nb := negative(a), negative(b)
 	if na != nb {
 		if na {
@@ -115,10 +116,10 @@ func cmpDecimals(a, b int128, up, down int32) int {
 	ma, mb := magnitude(a), magnitude(b)
 	wa, wb := uint256{ma[0], ma[1]}, uint256{mb[0], mb[1]}
 	if up > 0 {
-		wa = mulMagnitudes(ma, pow10[up])
+		wa = mulMagnitudes(ma, Pow10[up])
 	}
 	if down > 0 {
-		wb = mulMagnitudes(mb, pow10[down])
+		wb = mulMagnitudes(mb, Pow10[down])
 	}
 	c := wa.cmp(&wb)
 	if na {
@@ -127,29 +128,29 @@ func cmpDecimals(a, b int128, up, down int32) int {
 	return c
 }
 
-// decimalPair computes a op b. Its operands are brought to the scale of the result by 10^up and 10^down first (add, sub).
-func decimalPair(op operator, a, b int128, up, down, digits int32) (int128, bool) {
-	if op == opMul {
-		return product(a, b, digits)
+// DecimalPair computes a op b. Its operands are brought to the scale of the result by 10^up and 10^down first (add, sub).
+func DecimalPair(op Op, a, b Int128, up, down, digits int32) (Int128, bool) {
+	if op == Mul {
+		return Product(a, b, digits)
 	}
 	ok := true
 	if up > 0 {
-		a, ok = product(a, pow10[up], maxDigits)
+		a, ok = Product(a, Pow10[up], MaxDigits)
 	}
 	if down > 0 && ok {
-		b, ok = product(b, pow10[down], maxDigits)
+		b, ok = Product(b, Pow10[down], MaxDigits)
 	}
 	if !ok {
-		return int128{}, false
+		return Int128{}, false
 	}
-	if op == opSub {
-		b = negated(b)
+	if op == Sub {
+		b = Negated(b)
 	}
-	return sum(a, b, digits)
+	return Sum(a, b, digits)
 }
 
-// decimalFloat gives the float64 nearest to v·10^-scale.
-func decimalFloat(v int128, scale int32) float64 {
+// DecimalFloat gives the float64 nearest to v·10^-scale.
+func DecimalFloat(v Int128, scale int32) float64 {
 	m := magnitude(v)
 	if m[1] == 0 && m[0] < 1<<53 && scale >= 0 && scale <= 22 {
 		f := float64(m[0]) / floatPow10[scale] // both exact, so the quotient is rounded once
@@ -197,10 +198,11 @@ func appendDigits(b []byte, v uint64) []byte {
 var floatPow10 = [23]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17,
 	1e18, 1e19, 1e20, 1e21, 1e22}
 
-// int128Of gives the words of a number that fits in 128 bits.
-func int128Of(v *big.Int) int128 {
+// Int128Of gives the words of a Number that fits in 128 bits.
+func Int128Of(v *big.Int) Int128 {
 	n := decimal128.FromBigInt(v)
-	return int128{n.LowBits(), uint64(n.HighBits())}
+	return Int128{n.LowBits(), uint64(n.HighBits())}
 }
 
-func bigOf(v int128) *big.Int { return decimal128.New(int64(v[1]), v[0]).BigInt() }
+// BigOf gives a 128-bit number as a big one.
+func BigOf(v Int128) *big.Int { return decimal128.New(int64(v[1]), v[0]).BigInt() }

@@ -1,4 +1,4 @@
-package expr
+package calc
 
 import (
 	"math"
@@ -8,6 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
+
+var edgeInts = []int64{0, 1, -1, 2, 3, 5, 7, 10, 100, 127, -128, 255, 1000, 32767, -32768, 65535, math.MaxInt32, math.MinInt32, math.MaxUint32, 1 << 53, 1<<53 + 1,
+	math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, math.MinInt64 + 1, 1 << 62, -1 << 62, 86400, 9223372036, 9223372037}
 
 // anyInt draws int64 over all magnitudes, with edges.
 func anyInt() *rapid.Generator[int64] {
@@ -30,10 +33,10 @@ func around(d int64, xs []int64) []int64 {
 }
 
 func checkDivisor(t require.TestingT, d int64, xs []int64) {
-	v := newDivisor(d)
+	v := NewDivisor(d)
 	q, r := make([]int64, len(xs)), make([]int64, len(xs))
-	v.div(q, xs)
-	v.mod(r, xs)
+	v.Div(q, xs)
+	v.Mod(r, xs)
 	for i, x := range xs {
 		if x/d != q[i] || x%d != r[i] { // a call of require for each would take minutes
 			require.Equal(t, []int64{x / d, x % d}, []int64{q[i], r[i]}, "%d and %d", x, d)
@@ -43,7 +46,7 @@ func checkDivisor(t require.TestingT, d int64, xs []int64) {
 
 func TestDivisionByAConstantEqualsDivision(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := anyInt().Filter(func(d int64) bool { return absOf(d) >= 2 }).Draw(t, "d")
+		d := anyInt().Filter(func(d int64) bool { return AbsOf(d) >= 2 }).Draw(t, "d")
 		checkDivisor(t, d, around(d, rapid.SliceOfN(anyInt(), 1, 20).Draw(t, "x")))
 	})
 }
@@ -72,7 +75,7 @@ func FuzzDivisor(f *testing.F) {
 	f.Add(int64(1000), int64(math.MinInt64))
 	f.Add(int64(-7), int64(48))
 	f.Fuzz(func(t *testing.T, d, x int64) {
-		if absOf(d) >= 2 {
+		if AbsOf(d) >= 2 {
 			checkDivisor(t, d, around(d, []int64{x}))
 		}
 	})
@@ -82,7 +85,7 @@ func TestRatioIsExactOrRefused(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := anyInt().Filter(func(c int64) bool { return c >= 1 }).Draw(t, "c")
 		d := anyInt().Filter(func(d int64) bool { return d >= 2 }).Draw(t, "d")
-		r := newRatio(c, d)
+		r := NewRatio(c, d)
 		limit := int64(1)<<r.bits - 1
 		xs := []int64{0, limit, limit - limit%d, limit / 2}
 		for _, x := range rapid.SliceOfN(anyInt(), 1, 20).Draw(t, "x") {
@@ -93,8 +96,8 @@ func TestRatioIsExactOrRefused(t *testing.T) {
 			rows[i] = uint32(i)
 		}
 		dst, gathered := make([]int64, len(xs)), make([]int64, len(xs))
-		require.True(t, r.apply(dst, xs))
-		require.True(t, r.applyRows(gathered, xs, rows))
+		require.True(t, r.Apply(dst, xs))
+		require.True(t, r.ApplyRows(gathered, xs, rows))
 		require.Equal(t, dst, gathered)
 		for i, x := range xs {
 			want := new(big.Int).Mul(big.NewInt(x), big.NewInt(c))
@@ -102,8 +105,8 @@ func TestRatioIsExactOrRefused(t *testing.T) {
 			want.Quo(want, big.NewInt(d))
 			require.Equal(t, want.Int64(), dst[i], "%d * %d / %d", x, c, d)
 		}
-		require.False(t, r.apply(dst[:1], []int64{-1}))
-		require.False(t, r.apply(dst[:1], []int64{limit + 1}))
+		require.False(t, r.Apply(dst[:1], []int64{-1}))
+		require.False(t, r.Apply(dst[:1], []int64{limit + 1}))
 	})
 }
 
@@ -111,14 +114,14 @@ func TestOverflowOfIntegersIsSeenExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := anyInt().Draw(t, "a"), anyInt().Draw(t, "b")
 		x, y := big.NewInt(a), big.NewInt(b)
-		require.Equal(t, !new(big.Int).Add(x, y).IsInt64(), overflows(opAdd, a, b))
-		require.Equal(t, !new(big.Int).Sub(x, y).IsInt64(), overflows(opSub, a, b))
-		require.Equal(t, !new(big.Int).Mul(x, y).IsInt64(), overflows(opMul, a, b))
-		require.Equal(t, b == 0 || !new(big.Int).Quo(x, y).IsInt64(), overflows(opDiv, a, b))
+		require.Equal(t, !new(big.Int).Add(x, y).IsInt64(), Overflows(Add, a, b))
+		require.Equal(t, !new(big.Int).Sub(x, y).IsInt64(), Overflows(Sub, a, b))
+		require.Equal(t, !new(big.Int).Mul(x, y).IsInt64(), Overflows(Mul, a, b))
+		require.Equal(t, b == 0 || !new(big.Int).Quo(x, y).IsInt64(), Overflows(Div, a, b))
 		one := make([]int64, 1)
-		for op, f := range map[operator]func(dst, x, y []int64) bool{opAdd: addPairs, opSub: subPairs, opMul: mulPairs, opDiv: divPairs, opMod: modPairs} {
-			if overflows(op, a, b) {
-				require.True(t, f(one, []int64{a}, []int64{b}), "%d %s %d", a, symbols[op], b)
+		for op, f := range map[Op]func(dst, x, y []int64) bool{Add: AddPairs, Sub: SubPairs, Mul: MulPairs, Div: DivPairs, Mod: ModPairs} {
+			if Overflows(op, a, b) {
+				require.True(t, f(one, []int64{a}, []int64{b}), "%d op %d %d", a, op, b)
 			}
 		}
 	})
@@ -131,7 +134,7 @@ func TestDecimalAsFloatIsTheNearest(t *testing.T) {
 			v.Neg(v)
 		}
 		scale := rapid.Int32Range(-5, 38).Draw(t, "scale")
-		want, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v), scaleStep(scale)).Float64()
-		require.Equal(t, want, decimalFloat(int128Of(v), scale))
+		want, _ := new(big.Rat).Mul(new(big.Rat).SetInt(v), new(big.Rat).SetFrac(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(-scale, 0))), nil), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(scale, 0))), nil))).Float64()
+		require.Equal(t, want, DecimalFloat(Int128Of(v), scale))
 	})
 }

@@ -1,4 +1,4 @@
-package expr
+package calc
 
 import (
 	"math"
@@ -8,8 +8,8 @@ import (
 // The loops over int64 compute with wrapping and report whether any row may have overflowed; only then are the rows looked
 // at one by one. "May" because the check of a constant's loop is a power of two around zero, which costs two operations a row.
 
-// addConst is dst[i] = x[i] + c, |c| <= 2^62.
-func addConst(dst, x []int64, c int64) (suspect bool) {
+// AddConst is dst[i] = x[i] + c, |c| <= 2^62.
+func AddConst(dst, x []int64, c int64) (suspect bool) {
 	dst = dst[:len(x)]
 	var all uint64
 	for i, a := range x {
@@ -19,8 +19,8 @@ func addConst(dst, x []int64, c int64) (suspect bool) {
 	return all>>63 != 0
 }
 
-// mulConst is dst[i] = x[i] * c where |a * c| fits for |a| <= 2^k.
-func mulConst(dst, x []int64, c int64, k uint) (suspect bool) {
+// MulConst is dst[i] = x[i] * c where |a * c| fits for |a| <= 2^k.
+func MulConst(dst, x []int64, c int64, k uint) (suspect bool) {
 	dst = dst[:len(x)]
 	half, all := int64(1)<<k, uint64(0)
 	for i, a := range x {
@@ -30,8 +30,8 @@ func mulConst(dst, x []int64, c int64, k uint) (suspect bool) {
 	return all>>(k+1) != 0
 }
 
-// mulConstRows is mulConst over rows of x.
-func mulConstRows(dst, x []int64, rows []uint32, c int64, k uint) (suspect bool) {
+// MulConstRows is MulConst over rows of x.
+func MulConstRows(dst, x []int64, rows []uint32, c int64, k uint) (suspect bool) {
 	dst = dst[:len(rows)]
 	half, all := int64(1)<<k, uint64(0)
 	for i, r := range rows {
@@ -42,10 +42,11 @@ func mulConstRows(dst, x []int64, rows []uint32, c int64, k uint) (suspect bool)
 	return all>>(k+1) != 0
 }
 
-// safeBits gives the k of mulConst for 1 <= |c| <= 2^62.
-func safeBits(c int64) uint { return uint(bits.Len64(math.MaxInt64/absOf(c)) - 1) }
+// SafeBits gives the k of MulConst for 1 <= |c| <= 2^62.
+func SafeBits(c int64) uint { return uint(bits.Len64(math.MaxInt64/AbsOf(c)) - 1) }
 
-func addPairs(dst, x, y []int64) (suspect bool) {
+// AddPairs is dst[i] = x[i] + y[i].
+func AddPairs(dst, x, y []int64) (suspect bool) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	var all int64
 	for i, a := range x {
@@ -57,7 +58,8 @@ func addPairs(dst, x, y []int64) (suspect bool) {
 	return all < 0
 }
 
-func subPairs(dst, x, y []int64) (suspect bool) {
+// SubPairs is dst[i] = x[i] - y[i].
+func SubPairs(dst, x, y []int64) (suspect bool) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	var all int64
 	for i, a := range x {
@@ -69,7 +71,8 @@ func subPairs(dst, x, y []int64) (suspect bool) {
 	return all < 0
 }
 
-func mulPairs(dst, x, y []int64) (suspect bool) {
+// MulPairs is dst[i] = x[i] * y[i].
+func MulPairs(dst, x, y []int64) (suspect bool) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	var all uint64
 	for i, a := range x {
@@ -80,8 +83,8 @@ func mulPairs(dst, x, y []int64) (suspect bool) {
 	return all>>32 != 0
 }
 
-// divPairs is dst[i] = x[i] / y[i], 0 where that is an error.
-func divPairs(dst, x, y []int64) (suspect bool) {
+// DivPairs is dst[i] = x[i] / y[i], 0 where that is an error.
+func DivPairs(dst, x, y []int64) (suspect bool) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	for i, a := range x {
 		b := y[i]
@@ -99,8 +102,8 @@ func divPairs(dst, x, y []int64) (suspect bool) {
 	return suspect
 }
 
-// modPairs is dst[i] = x[i] % y[i], 0 where that is an error.
-func modPairs(dst, x, y []int64) (suspect bool) {
+// ModPairs is dst[i] = x[i] % y[i], 0 where that is an error.
+func ModPairs(dst, x, y []int64) (suspect bool) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	for i, a := range x {
 		b := y[i]
@@ -118,22 +121,22 @@ func modPairs(dst, x, y []int64) (suspect bool) {
 	return suspect
 }
 
-// overflows tells exactly whether a op b does not fit in int64; a zero divisor counts.
-func overflows(op operator, a, b int64) bool {
+// Overflows tells exactly whether a op b does not fit in int64; a zero Divisor counts.
+func Overflows(op Op, a, b int64) bool {
 	switch op {
-	case opAdd:
+	case Add:
 		r := a + b
 		return (a^r)&(b^r) < 0
-	case opSub:
+	case Sub:
 		r := a - b
 		return (a^b)&(a^r) < 0
-	case opMul:
-		hi, lo := bits.Mul64(absOf(a), absOf(b))
+	case Mul:
+		hi, lo := bits.Mul64(AbsOf(a), AbsOf(b))
 		if (a < 0) != (b < 0) {
 			return hi != 0 || lo > 1<<63
 		}
 		return hi != 0 || lo > math.MaxInt64
-	case opDiv:
+	case Div:
 		return b == 0 || a == math.MinInt64 && b == -1
 	}
 	return b == 0

@@ -1,42 +1,44 @@
-package expr
+package calc
 
 import "math/bits"
 
-// divisor divides int64 by a constant d with |d| >= 2 without a division: by a shift where |d| is a power of two, else by a
-// multiplication with m = ceil(2^(63+l) / |d|), l = ceil(log2 |d|). For 0 <= u <= 2^63 the product u·m / 2^(63+l) exceeds
+// Divisor divides int64 by a constant D with |D| >= 2 without a division: by a shift where |d| is a power of two, else by a
+// multiplication with m = ceil(2^(63+l) / |d|), l = ceil(log2 |d|). For 0 <= u <= 2^63 the Product u·m / 2^(63+l) exceeds
 // u/|d| by less than 1/|d|, so its floor is the quotient, for every int64.
-type divisor struct {
-	d     int64
-	abs   uint64
-	power bool // |d| is a power of two
-	shift uint // log2 |d|, or l-1: how far the high word of the product goes down
+type Divisor struct {
+	D     int64
+	Abs   uint64 // |D|
+	Power bool   // |d| is a power of two
+	shift uint   // log2 |d|, or l-1: how far the high word of the Product goes down
 	m     uint64
 }
 
-func newDivisor(d int64) divisor {
-	v := divisor{d: d, abs: absOf(d)}
-	l := uint(bits.Len64(v.abs - 1))
-	if v.abs&(v.abs-1) == 0 {
-		v.power, v.shift = true, l
+// NewDivisor prepares the division by d, |d| >= 2.
+func NewDivisor(d int64) Divisor {
+	v := Divisor{D: d, Abs: AbsOf(d)}
+	l := uint(bits.Len64(v.Abs - 1))
+	if v.Abs&(v.Abs-1) == 0 {
+		v.Power, v.shift = true, l
 		return v
 	}
 	v.shift = l - 1
 	// 2^(63+l) / |d| = (2^(l-1)·2^64) / |d|, and 2^(l-1) < |d|.
-	q, _ := bits.Div64(1<<(l-1), 0, v.abs)
+	q, _ := bits.Div64(1<<(l-1), 0, v.Abs)
 	v.m = q + 1
 	return v
 }
 
-func absOf(x int64) uint64 {
+// AbsOf is |x|, also of the least int64.
+func AbsOf(x int64) uint64 {
 	s := uint64(x >> 63)
 	return (uint64(x) ^ s) - s
 }
 
-// div is dst[i] = x[i] / d.
-func (v *divisor) div(dst, x []int64) {
+// Div is dst[i] = x[i] / d.
+func (v *Divisor) Div(dst, x []int64) {
 	dst = dst[:len(x)]
-	if v.power {
-		low, sh := int64(v.abs-1), v.shift&63
+	if v.Power {
+		low, sh := int64(v.Abs-1), v.shift&63
 		for i, a := range x {
 			dst[i] = (a + (a>>63)&low) >> sh
 		}
@@ -48,25 +50,25 @@ func (v *divisor) div(dst, x []int64) {
 			dst[i] = int64(hi-m&uint64(s))>>sh - s
 		}
 	}
-	if v.d < 0 {
+	if v.D < 0 {
 		for i, q := range dst {
 			dst[i] = -q
 		}
 	}
 }
 
-// mod is dst[i] = x[i] % d.
-func (v *divisor) mod(dst, x []int64) {
+// Mod is dst[i] = x[i] % d.
+func (v *Divisor) Mod(dst, x []int64) {
 	dst = dst[:len(x)]
-	if v.power {
-		low := int64(v.abs - 1)
+	if v.Power {
+		low := int64(v.Abs - 1)
 		for i, a := range x {
 			bias := (a >> 63) & low
 			dst[i] = (a+bias)&low - bias
 		}
 		return
 	}
-	m, sh, d := v.m, v.shift&63, int64(v.abs)
+	m, sh, d := v.m, v.shift&63, int64(v.Abs)
 	for i, a := range x {
 		s := a >> 63
 		hi, _ := bits.Mul64(uint64(a), m)
@@ -74,16 +76,17 @@ func (v *divisor) mod(dst, x []int64) {
 	}
 }
 
-// ratio computes x·c/d, 1 <= c and 2 <= d, in one multiplication for 0 <= x < 2^bits, where neither x·c overflows nor the
+// Ratio computes x·c/d, 1 <= c and 2 <= d, in one multiplication for 0 <= x < 2^bits, where neither x·c Overflows nor the
 // rounding of the factor matters: with c = whole·d + rest it is x·whole + floor(x·m / 2^64), m = ceil(2^64·rest / d), and
 // the sum's fraction exceeds that of x·c/d by x·e/(d·2^64) < 1/d, e = m·d - 2^64·rest.
-type ratio struct {
+type Ratio struct {
 	whole int64
 	m     uint64
-	bits  uint
+	bits  uint // how many bits x may have
 }
 
-func newRatio(c, d int64) ratio {
+// NewRatio prepares x·c/d, c >= 1 and d >= 2.
+func NewRatio(c, d int64) Ratio {
 	rest := uint64(c) % uint64(d)
 	q, r := bits.Div64(rest, 0, uint64(d))
 	e := uint64(0)
@@ -94,11 +97,11 @@ func newRatio(c, d int64) ratio {
 	if e > 0 {
 		limit = min(limit, ^uint64(0)/e)
 	}
-	return ratio{whole: c / d, m: q, bits: uint(bits.Len64(limit+1) - 1)}
+	return Ratio{whole: c / d, m: q, bits: uint(bits.Len64(limit+1) - 1)}
 }
 
-// apply is dst[i] = x[i]·c/d. It reports whether all of x were in range; if not, dst holds nonsense.
-func (r *ratio) apply(dst, x []int64) bool {
+// Apply is dst[i] = x[i]·c/d. It reports whether all of x were in range; if not, dst holds nonsense.
+func (r *Ratio) Apply(dst, x []int64) bool {
 	dst = dst[:len(x)]
 	m, all := r.m, uint64(0)
 	if w := r.whole; w != 0 {
@@ -117,8 +120,8 @@ func (r *ratio) apply(dst, x []int64) bool {
 	return all>>r.bits == 0
 }
 
-// applyRows is apply over the rows of x.
-func (r *ratio) applyRows(dst, x []int64, rows []uint32) bool {
+// ApplyRows is Apply over the rows of x.
+func (r *Ratio) ApplyRows(dst, x []int64, rows []uint32) bool {
 	dst = dst[:len(rows)]
 	m, all := r.m, uint64(0)
 	if w := r.whole; w != 0 {

@@ -1,4 +1,4 @@
-package expr
+package calc
 
 import (
 	"math"
@@ -7,7 +7,8 @@ import (
 
 // Loops over uint64 and floats. A constant operand comes as a column of equal values.
 
-func addUints(dst, x, y []uint64) (failed bool) {
+// AddUints is dst[i] = x[i] + y[i]; it reports whether any row overflowed.
+func AddUints(dst, x, y []uint64) (failed bool) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	var all uint64
 	for i, a := range x {
@@ -18,7 +19,8 @@ func addUints(dst, x, y []uint64) (failed bool) {
 	return all != 0
 }
 
-func subUints(dst, x, y []uint64) (failed bool) {
+// SubUints is dst[i] = x[i] - y[i]; it reports whether any row overflowed.
+func SubUints(dst, x, y []uint64) (failed bool) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	var all uint64
 	for i, a := range x {
@@ -29,7 +31,8 @@ func subUints(dst, x, y []uint64) (failed bool) {
 	return all != 0
 }
 
-func mulUints(dst, x, y []uint64) (failed bool) {
+// MulUints is dst[i] = x[i] * y[i]; it reports whether any row overflowed.
+func MulUints(dst, x, y []uint64) (failed bool) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	var all uint64
 	for i, a := range x {
@@ -40,7 +43,8 @@ func mulUints(dst, x, y []uint64) (failed bool) {
 	return all != 0
 }
 
-func divUints(dst, x, y []uint64, mod bool) (failed bool) {
+// DivUints is dst[i] = x[i] / y[i], or %, 0 where y[i] is 0; it reports whether there was such a row.
+func DivUints(dst, x, y []uint64, mod bool) (failed bool) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	for i, a := range x {
 		b := y[i]
@@ -56,14 +60,14 @@ func divUints(dst, x, y []uint64, mod bool) (failed bool) {
 	return failed
 }
 
-// overflowsUint tells whether a op b does not fit in uint64; a zero divisor counts.
-func overflowsUint(op operator, a, b uint64) bool {
+// OverflowsUint tells whether a op b does not fit in uint64; a zero Divisor counts.
+func OverflowsUint(op Op, a, b uint64) bool {
 	switch op {
-	case opAdd:
+	case Add:
 		return a+b < a
-	case opSub:
+	case Sub:
 		return a < b
-	case opMul:
+	case Mul:
 		hi, _ := bits.Mul64(a, b)
 		return hi != 0
 	}
@@ -72,33 +76,35 @@ func overflowsUint(op operator, a, b uint64) bool {
 
 type float interface{ ~float32 | ~float64 }
 
-func floatPairs[T float](op operator, dst, x, y []T) {
+// FloatPairs is dst[i] = x[i] op y[i] in IEEE 754.
+func FloatPairs[T float](op Op, dst, x, y []T) {
 	dst, y = dst[:len(x)], y[:len(x)]
 	switch op {
-	case opAdd:
+	case Add:
 		for i, a := range x {
 			dst[i] = a + y[i]
 		}
-	case opSub:
+	case Sub:
 		for i, a := range x {
 			dst[i] = a - y[i]
 		}
-	case opMul:
+	case Mul:
 		for i, a := range x {
 			dst[i] = a * y[i]
 		}
-	case opDiv:
+	case Div:
 		for i, a := range x {
 			dst[i] = a / y[i]
 		}
-	case opMod:
+	case Mod:
 		for i, a := range x {
 			dst[i] = T(math.Mod(float64(a), float64(y[i])))
 		}
 	}
 }
 
-func negate[T float](dst, x []T) {
+// Negate is dst[i] = -x[i].
+func Negate[T float](dst, x []T) {
 	dst = dst[:len(x)]
 	for i, a := range x {
 		dst[i] = -a

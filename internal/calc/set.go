@@ -1,0 +1,62 @@
+package calc
+
+import (
+	"math"
+	"math/bits"
+	"slices"
+)
+
+// WordSet is a set of 64-bit words, open-addressed; a word that is not in it marks the free slots.
+type WordSet struct {
+	slots []uint64
+	free  uint64
+	shift uint
+}
+
+// NewWordSet makes the set of words, which it sorts.
+func NewWordSet(words []uint64) WordSet {
+	slices.Sort(words)
+	words = slices.Compact(words)
+	s := WordSet{}
+	for _, w := range words { // ascending: the first gap is free
+		if w == s.free {
+			s.free++
+		}
+	}
+	size := uint(bits.Len(uint(2*len(words) + 1)))
+	s.slots, s.shift = make([]uint64, 1<<size), 64-size
+	for i := range s.slots {
+		s.slots[i] = s.free
+	}
+	for _, w := range words {
+		at := s.home(w)
+		for s.slots[at] != s.free {
+			at = (at + 1) & (len(s.slots) - 1)
+		}
+		s.slots[at] = w
+	}
+	return s
+}
+
+func (s *WordSet) home(w uint64) int { return int(w * 0x9E3779B97F4A7C15 >> (s.shift & 63)) }
+
+// Has is 1 for a word of the set, else 0.
+func (s *WordSet) Has(w uint64) byte {
+	for at := s.home(w); s.slots[at] != s.free; at = (at + 1) & (len(s.slots) - 1) {
+		if s.slots[at] == w {
+			return 1
+		}
+	}
+	return 0
+}
+
+// FloatWord gives equal words for equal floats.
+func FloatWord(f float64) uint64 {
+	switch {
+	case f == 0:
+		return 0
+	case f != f:
+		return math.Float64bits(math.NaN())
+	}
+	return math.Float64bits(f)
+}
