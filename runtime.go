@@ -174,7 +174,11 @@ func (rt Runtime) compile(j *Job, sc *startConfig) (*planner.Compiled, error) {
 	}
 	var faults fault.List
 	for _, n := range c.Graph.Nodes {
-		if t, ok := n.Sink.(operator.TwoPhaser); ok && t.TwoPhase() {
+		two, err := planner.TwoPhase(n.Sink)
+		if err != nil {
+			faults.Add(fault.Place(err, n.ID, n.At))
+		}
+		if two {
 			faults.Add(&Fault{Operator: n.ID, At: n.At, Problem: "the sink commits in two phases, and epochs are kept in memory only",
 				Hint: "what it prepared would be lost with the process: use a sink that writes at least once"})
 		}
