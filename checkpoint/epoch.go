@@ -63,6 +63,18 @@ type Epoch struct {
 	Schemas   map[string]*arrow.Schema      // inferred schemas of open sources
 }
 
+// Entries is the number of rows of state tables in the epoch.
+func (e *Epoch) Entries() (n int64) {
+	for _, ops := range e.Operators {
+		for _, o := range ops {
+			if o.State != nil {
+				n += int64(o.State.Rows())
+			}
+		}
+	}
+	return n
+}
+
 // Split gives the snapshot of a split, or nil where the epoch does not know it.
 func (e *Epoch) Split(source, split string) *SplitSnapshot {
 	for i := range e.Splits[source] {

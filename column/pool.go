@@ -27,6 +27,7 @@ type Pool struct {
 	headers   []*Batch
 	idleBytes int
 	limit     int
+	lent      int // bytes
 	debug     *poolDebug
 }
 
@@ -66,6 +67,7 @@ func (p *Pool) Get(n int) []byte {
 		return alignedBytes(n)[:n:n]
 	}
 	p.mu.Lock()
+	p.lent += 1 << c
 	var buf []byte
 	if s := p.classes[c]; len(s) > 0 && p.debug == nil {
 		buf = s[len(s)-1][:n]
@@ -95,6 +97,7 @@ func (p *Pool) Put(buf []byte) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.lent -= 1 << c
 	if p.debug != nil {
 		full := buf[:cap(buf)]
 		at := unsafe.SliceData(full)
@@ -117,6 +120,16 @@ func (p *Pool) Put(buf []byte) {
 	}
 	p.idleBytes += cap(buf)
 	p.classes[c] = append(p.classes[c], buf[:0])
+}
+
+// Lent is the memory that is out, in bytes, as size classes. Loans beyond 64 MiB are not counted.
+func (p *Pool) Lent() int {
+	if p == nil {
+		return 0
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.lent
 }
 
 // Check reports, in debug mode, the loans that are still out and the faults seen; nil otherwise.

@@ -49,6 +49,16 @@ func (s *Snapshot) Value(name string, v []byte) { s.values[name] = v }
 // Table implements Writer.
 func (s *Snapshot) Table(name string, t Table) { s.tables[name] = append(s.tables[name], t) }
 
+// Rows is the number of rows of all tables.
+func (s *Snapshot) Rows() (n int) {
+	for _, tables := range s.tables {
+		for _, t := range tables {
+			n += t.Rows
+		}
+	}
+	return n
+}
+
 // Merged is the snapshots of all tasks of an operator, which is a Reader.
 type Merged []*Snapshot
 

@@ -174,7 +174,9 @@ func (n *node) process(in int, b *column.Batch) error {
 			}
 		}
 	} else if n.inst != nil {
-		err = n.inst.Process(in, b, n)
+		if err = n.inst.Process(in, b, n); n.task.exec.cfg.MemoryLimit > 0 {
+			n.meter()
+		}
 	}
 	n.leave(prev)
 	return n.wrap(err)

@@ -36,6 +36,7 @@ type Config struct {
 	Restore           *checkpoint.Epoch
 	CheckpointEvery   time.Duration // defaults to DefaultCheckpointEvery; negative means never
 	CheckpointTimeout time.Duration // defaults to DefaultCheckpointTimeout
+	MemoryLimit       int64         // bytes in batches and state; 0 means no limit
 	LinkBatches       int           // batches that a link holds; defaults to DefaultLinkBatches
 	Hooks             Hooks
 }

@@ -14,6 +14,8 @@ const (
 	EventCheckpoint        EventKind = "checkpoint"
 	EventCheckpointAborted EventKind = "checkpoint_aborted"
 	EventDegraded          EventKind = "degraded"
+	EventMemory            EventKind = "memory"
+	EventRestart           EventKind = "restart"
 )
 
 // Event is something that happened to a job.

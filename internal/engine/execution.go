@@ -49,6 +49,8 @@ type Execution struct {
 	err      error
 	sealed   *checkpoint.Epoch
 	degraded string
+	epochs   CheckpointStatus
+	ended    time.Time
 }
 
 // closer is something that was opened, in the order of opening.
@@ -77,8 +79,9 @@ type (
 		err   error
 	}
 	evSealed struct {
-		seal checkpoint.Seal
-		err  error
+		seal  checkpoint.Seal
+		err   error
+		began time.Time
 	}
 	evTrigger struct{ result chan CheckpointResult }
 	evStop    struct{} // suspend
@@ -202,4 +205,11 @@ func (x *Execution) move(to State) {
 	x.mu.Unlock()
 	x.emit(Event{Kind: EventState, State: to, Message: fmt.Sprintf("%s -> %s", from, to)})
 	x.log.Info("job state", "job", x.cfg.Plan.Job, "from", string(from), "to", string(to))
+}
+
+// noteEpochs changes what Status says of epochs.
+func (x *Execution) noteEpochs(f func(*CheckpointStatus)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f(&x.epochs)
 }

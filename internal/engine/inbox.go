@@ -27,6 +27,7 @@ type inbox struct {
 type link struct {
 	in       *inbox
 	index    int
+	from     string        // the operator and subtask that sends, for Status
 	capacity int           // batches
 	space    chan struct{} // has a value when the sender may try again
 

@@ -15,10 +15,12 @@ type master struct {
 	x        *Execution
 	coord    *checkpoint.Coordinator
 	interval operator.Timer    // nil: no periodic epochs
+	memory   *memoryMonitor    // nil without a memory limit
 	limit    operator.Timer    // of the epoch in flight; nil while none was
 	limitOf  checkpoint.Inject // the epoch that limit is for
 
 	finished map[checkpoint.TaskID]bool // tasks that have flushed at the end of their input
+	began    time.Time                  // when the epoch in flight was triggered
 	running  int                        // tasks whose goroutine has not ended
 	target   State                      // the final state that the job is heading for
 	failure  error
@@ -44,6 +46,7 @@ func (x *Execution) newMaster() *master {
 	}
 	m := &master{x: x, coord: checkpoint.NewCoordinator(x.cfg.Plan.Job, ids, last), finished: map[checkpoint.TaskID]bool{},
 		running: len(x.tasks), target: Finished, commits: map[int64]*committing{}}
+	m.memory = x.newMemoryMonitor()
 	if x.cfg.CheckpointEvery > 0 {
 		m.interval = x.clock.NewTimer(x.cfg.CheckpointEvery)
 	}
@@ -76,6 +79,12 @@ func (m *master) wait() {
 		m.x.activity.resume()
 		m.do(m.coord.Step(checkpoint.Trigger{}))
 		m.interval.Reset(m.x.cfg.CheckpointEvery)
+		m.x.activity.pause()
+	case <-m.memory.tick():
+		m.x.activity.resume()
+		if err := m.memory.check(); err != nil {
+			m.fail(err)
+		}
 		m.x.activity.pause()
 	case <-limit:
 		m.x.activity.resume()
@@ -148,6 +157,8 @@ func (m *master) do(actions []any) {
 	for _, a := range actions {
 		switch a := a.(type) {
 		case checkpoint.Inject:
+			m.began = m.x.clock.Now()
+			m.x.noteEpochs(func(s *CheckpointStatus) { s.InFlight = a.Epoch })
 			m.limitOf = a
 			if m.limit == nil {
 				m.limit = m.x.clock.NewTimer(m.x.cfg.CheckpointTimeout)
@@ -160,6 +171,9 @@ func (m *master) do(actions []any) {
 				m.limit.Stop()
 			}
 			err := fmt.Errorf("epoch %d aborted: %s", a.Epoch, a.Reason)
+			if a.Epoch != 0 {
+				m.x.noteEpochs(func(s *CheckpointStatus) { s.Aborted, s.InFlight = s.Aborted+1, 0 })
+			}
 			for _, t := range m.x.tasks {
 				t.in.command(command{kind: cmdAbort, epoch: a.Epoch})
 			}
@@ -194,9 +208,10 @@ func (m *master) seal(s checkpoint.Seal) {
 	s.Epoch.Schemas = m.x.schemas
 	s.Epoch.Finished = len(m.finished) == len(m.x.tasks)
 	m.x.activity.resume()
+	began := m.began
 	m.x.group.Go(func() {
 		defer m.x.activity.pause()
-		m.x.post(evSealed{s, m.x.cfg.Store.Seal(m.x.ctx, s.Epoch)})
+		m.x.post(evSealed{s, m.x.cfg.Store.Seal(m.x.ctx, s.Epoch), began})
 	})
 }
 
@@ -209,7 +224,7 @@ func (m *master) sealed(e evSealed) {
 		return
 	}
 	x, epoch := m.x, e.seal.Epoch
-	c := &committing{seal: e.seal}
+	c := &committing{seal: e.seal, started: e.began}
 	m.commits[epoch.Number] = c
 	x.mu.Lock()
 	x.sealed = epoch
@@ -243,6 +258,13 @@ func (m *master) committed(e evCommitted) {
 func (m *master) concludeEpoch(c *committing) {
 	epoch := c.seal.Epoch
 	delete(m.commits, epoch.Number)
+	now := m.x.clock.Now()
+	m.x.noteEpochs(func(s *CheckpointStatus) {
+		s.Completed, s.LastAt, s.LastDuration, s.LastEntries = s.Completed+1, now, now.Sub(c.started), epoch.Entries()
+		if s.InFlight == epoch.Number {
+			s.InFlight = 0
+		}
+	})
 	answer(c.seal.Waiters, CheckpointResult{Epoch: epoch.Number})
 	m.x.emit(Event{Kind: EventCheckpoint, Epoch: epoch.Number, Message: fmt.Sprintf("epoch %d sealed", epoch.Number)})
 	if epoch.Ends && m.failure == nil {
@@ -271,6 +293,7 @@ func (x *Execution) conclude(m *master) {
 			t.result <- CheckpointResult{Err: ErrEnded}
 		}
 	}
+	m.memory.stop()
 	if m.interval != nil {
 		m.interval.Stop()
 	}
@@ -293,6 +316,7 @@ func (x *Execution) conclude(m *master) {
 	}
 	x.mu.Lock()
 	x.err = err
+	x.ended = x.clock.Now()
 	x.mu.Unlock()
 	x.move(to)
 	if err != nil && to == Failed {

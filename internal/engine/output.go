@@ -12,6 +12,8 @@ import (
 const (
 	wholeRows = 4096 // at least this many are sent as they are
 	flushRows = 8192 // collected rows are sent at this number
+
+	flushBytes = 8 << 20 // or at this size
 )
 
 // outEdge is an edge from an operator of a task to the tasks of another chain. It collects small batches for a receiver
@@ -106,8 +108,13 @@ func (e *outEdge) add(t *target, b *column.Batch, rows []uint32) error {
 	if t.rows == nil {
 		t.rows = column.NewBuilder(e.task.pool(), b.Schema)
 	}
+	if t.rows.Len() > 0 && !t.rows.Fits(b, rows) {
+		if err := e.flushTarget(t); err != nil {
+			return err
+		}
+	}
 	t.rows.AppendRows(b, rows)
-	if t.rows.Len() >= flushRows || t.link.in.idle.Load() {
+	if t.rows.Len() >= flushRows || t.rows.Bytes() >= flushBytes || t.link.in.idle.Load() {
 		return e.flushTarget(t)
 	}
 	return nil

@@ -250,7 +250,9 @@ func (b *builder) connect() error {
 				if e.Ship == plan.Forward && j != i {
 					continue
 				}
-				links = append(links, t.in.connect(b.x.cfg.LinkBatches))
+				l := t.in.connect(b.x.cfg.LinkBatches)
+				l.from = fmt.Sprintf("operator %q subtask %d", e.From, i)
+				links = append(links, l)
 				t.ports = append(t.ports, e.In)
 			}
 			edge := newOutEdge(n.task, e, keys, links, b.x.cfg.Plan.MaxParallelism)

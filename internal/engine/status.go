@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/arkflow-go/arkflow/operator"
 )
@@ -14,8 +15,37 @@ type Status struct {
 	State     State
 	Err       string // of a failed job
 	LastEpoch int64  // the last sealed epoch, 0 where there is none
+	Started   time.Time
+	Ended     time.Time // zero while the job runs
+	Restarts  int       // since it was started
+	Memory    int64     // bytes in batches in flight and in state
+	OverLimit bool      // over MemoryLimit: sources have paused
+
+	Checkpoints CheckpointStatus
+	// HeldBack says of each source whose watermark a split holds back, which one and since when.
+	HeldBack  []HeldBack
 	Degraded  string // why results may be missing (such as evicted windows); empty where all is well
 	Operators []OperatorStatus
+}
+
+// CheckpointStatus is what is known of a job's epochs.
+type CheckpointStatus struct {
+	Completed    int64
+	Aborted      int64
+	LastDuration time.Duration // from the trigger until it was sealed and committed
+	LastEntries  int64         // rows of state tables in the last epoch
+	LastAt       time.Time
+	InFlight     int64 // number of the epoch in flight, 0 where there is none
+}
+
+// HeldBack says who holds a watermark back: the slowest active split of a source, or the slowest input of an operator that has several.
+type HeldBack struct {
+	Operator     string
+	Subtask      int
+	By           string // the split, or the upstream operator and subtask
+	Watermark    int64  // ms, of the one that holds back
+	HasWatermark bool
+	Since        time.Time // it has stood there since then
 }
 
 // OperatorStatus is an operator over all its tasks.
@@ -31,8 +61,17 @@ type OperatorStatus struct {
 	// Watermark is the least of its tasks in ms; HasWatermark is false while one of them has none.
 	Watermark    int64
 	HasWatermark bool
-	StateEntries int64 // live (window, key) entries and the like
-	StateBytes   int64
+	// Lag is the clock minus the watermark; 0 without one, or at the end of time.
+	Lag     time.Duration
+	Future  int64         // rows too far ahead of the clock to move the watermark (MaxFutureSkew)
+	Lead    time.Duration // the greatest lead of a row over the clock
+	Unknown int64         // fields of records that the schema has no column for
+	// Busy, Idle and Blocked are the time its tasks worked, waited for input, and were held up by those downstream (or by a rate or limit),
+	// summed over tasks; operators of one chain share them.
+	Busy, Idle, Blocked time.Duration
+	QueueFill           float64 // of the fullest link into it, 0 to 1
+	StateEntries        int64   // live (window, key) entries and the like
+	StateBytes          int64
 	// PeakEntries is the greatest number of entries seen, PeakBytes their size then (each summed over tasks).
 	PeakEntries int64
 	PeakBytes   int64
@@ -58,6 +97,7 @@ func (x *Execution) Status() Status {
 	if x.sealed != nil {
 		s.LastEpoch = x.sealed.Number
 	}
+	s.Checkpoints, s.Started, s.Ended = x.epochs, x.started, x.ended
 	x.mu.Unlock()
 	at := map[string]int{}
 	for _, o := range x.cfg.Plan.Operators {
@@ -69,15 +109,31 @@ func (x *Execution) Status() Status {
 		for _, n := range t.nodes {
 			s.Operators[at[n.id]].add(n)
 		}
+		s.HeldBack = append(s.HeldBack, t.heldBack()...)
 	}
+	now := x.clock.Now()
 	for i := range s.Operators {
 		o := &s.Operators[i]
 		o.HasWatermark = o.Watermark != operator.MinWatermark
+		if o.HasWatermark && o.Watermark != operator.MaxWatermark {
+			o.Lag = now.Sub(time.UnixMilli(o.Watermark))
+		}
 	}
+	s.Memory, s.OverLimit = x.memory(), x.over.Load()
 	return s
 }
 
 func (o *OperatorStatus) add(n *node) {
+	t := n.task
+	idle, blocked := time.Duration(t.idleNanos.Load()), time.Duration(t.blockedNanos.Load())
+	o.Idle, o.Blocked = o.Idle+idle, o.Blocked+blocked
+	o.Busy += max(0, t.alive()-idle-blocked)
+	if n == t.root() {
+		o.QueueFill = max(o.QueueFill, t.in.fill())
+	}
+	o.Future += n.counters.Future()
+	o.Lead = max(o.Lead, time.Duration(n.counters.Lead())*time.Millisecond)
+	o.Unknown += n.counters.Unknown()
 	o.RowsIn += n.rowsIn.Load()
 	o.RowsOut += n.rowsOut.Load()
 	o.Batches += n.batches.Load()
@@ -154,4 +210,40 @@ func (x *Execution) Blocked() (out []string) {
 		out = append(out, fmt.Sprintf("task %s: %s", t.id, doing))
 	}
 	return out
+}
+
+// alive is how long the task has run.
+func (t *task) alive() time.Duration {
+	end := t.endedAt.Load()
+	if end == 0 {
+		return t.exec.clock.Now().Sub(t.exec.started)
+	}
+	return time.Duration(end)
+}
+
+// heldBack says which input holds the watermark of the task back, where it has several or is a source.
+func (t *task) heldBack() []HeldBack {
+	i := int(t.heldBy.Load())
+	if i < 0 || t.source == nil && len(t.in.links) < 2 {
+		return nil
+	}
+	w := t.heldW.Load()
+	h := HeldBack{Operator: t.id.Chain, Subtask: t.id.Subtask, Watermark: w, HasWatermark: w != operator.MinWatermark,
+		Since: time.UnixMilli(t.heldSince.Load())}
+	if t.source != nil {
+		h.By = fmt.Sprintf("split %q", t.source.splits[i].id)
+	} else {
+		h.By = t.in.links[i].from
+	}
+	return []HeldBack{h}
+}
+
+// fill is how full the fullest link is, 0 to 1.
+func (in *inbox) fill() (f float64) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for _, l := range in.links {
+		f = max(f, float64(l.data)/float64(l.capacity))
+	}
+	return f
 }

@@ -37,7 +37,8 @@ type task struct {
 	blockedNanos atomic.Int64 // blocked, for Status
 	heldBy       atomic.Int32 // the input that holds the watermark of the task back, -1 where none does
 	heldSince    atomic.Int64 // since when, ms since 1970
-	heldAt       int64        // its watermark then
+	heldW        atomic.Int64 // its watermark
+	endedAt      atomic.Int64 // how long the task has run, once it has ended
 	lastBar      int64        // epoch of the last barrier that was answered
 }
 
@@ -56,7 +57,10 @@ func (t *task) root() *node        { return t.nodes[0] }
 
 // run is the goroutine of the task.
 func (t *task) run() error {
-	defer t.exited.Store(true)
+	defer func() {
+		t.endedAt.Store(int64(t.exec.clock.Now().Sub(t.exec.started)))
+		t.exited.Store(true)
+	}()
 	loop := t.readLinks
 	if t.source != nil {
 		loop = t.readSplits
@@ -173,10 +177,10 @@ func (t *task) advance() error {
 // noteHolder notes for Status which input holds the watermark back, and since when it is that one at that watermark.
 func (t *task) noteHolder() {
 	i, w := t.merge.holder()
-	if int32(i) == t.heldBy.Load() && w == t.heldAt {
+	if int32(i) == t.heldBy.Load() && w == t.heldW.Load() {
 		return
 	}
-	t.heldAt = w
+	t.heldW.Store(w)
 	t.heldBy.Store(int32(i))
 	t.heldSince.Store(t.exec.clock.Now().UnixMilli())
 }
