@@ -63,6 +63,6 @@
 //
 // # What it never does
 //
-// The package never looks at the time, has no functions of its own that give different values for equal rows, keeps nothing
-// between batches but scratch memory, and never parses text.
+// The package never looks at a clock: equal rows give equal values. It keeps nothing between batches but scratch memory, and
+// never changes a batch that it is given.
 package expr

@@ -483,7 +483,7 @@ func generatorRand() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 func TestEveryColumnAgainstConstantsAndColumns(t *testing.T) {
 	pool := column.NewDebugPool()
 	s := wideSchema()
-	whole := fillBatch(pool, s, generatorRand(), 60)
+	whole := fillBatch(pool, s, generatorRand(), 40)
 	some := whole.Derive()
 	for i := range whole.Rows {
 		if i%3 != 0 {
@@ -501,13 +501,15 @@ func TestEveryColumnAgainstConstantsAndColumns(t *testing.T) {
 	for _, f := range s.Fields() {
 		x := Col(f.Name)
 		for _, y := range others[classOf(f.Type)] {
-			for _, e := range []Expr{x.Eq(y), x.Ne(y), x.Lt(y), x.Le(y), x.Gt(y), x.Ge(y), Lit(y).Lt(x), x.In(y, nil), x.In(y, y), x.Add(y), x.Sub(y), Lit(y).Sub(x), x.Mul(y), x.Div(y), x.Mod(y), x.Mod(4).Eq(y), x.IsNull().Or(x.Gt(y))} {
+			for i, e := range []Expr{x.Eq(y), x.Ne(y), x.Lt(y), x.Le(y), x.Gt(y), x.Ge(y), Lit(y).Lt(x), x.In(y, nil), x.In(y, y), x.Add(y), x.Sub(y), Lit(y).Sub(x), x.Mul(y), x.Div(y), x.Mod(y), x.Mod(4).Eq(y), x.IsNull().Or(x.Gt(y))} {
 				p, err := e.Bind(s)
 				if err != nil {
 					continue
 				}
-				checkProgram(t, p, whole)
-				checkProgram(t, p, some)
+				checkProgram(t, p, []*column.Batch{whole, some}[i%2])
+				if i < 6 { // conditions have other loops for selections
+					checkProgram(t, p, some)
+				}
 			}
 		}
 	}

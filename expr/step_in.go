@@ -12,7 +12,7 @@ type inStep struct {
 	kind  column.Kind // Int64, Uint64, Float64 or Bytes
 	null  bool        // the list has a null
 	words calc.WordSet
-	texts map[string]struct{}
+	texts calc.TextSet
 }
 
 func (s *inStep) eval(ev *Evaluator, b block, _ []byte) vec {
@@ -21,10 +21,7 @@ func (s *inStep) eval(ev *Evaluator, b block, _ []byte) vec {
 	switch s.kind {
 	case column.Bytes:
 		for i, r := range x.rows {
-			v.data[i] = 0
-			if _, ok := s.texts[x.text.String(int(r))]; ok {
-				v.data[i] = 1
-			}
+			v.data[i] = s.texts.Has(x.text.Bytes(int(r)))
 		}
 	case column.Float64:
 		for i, f := range column.View[float64](x.data) {
@@ -91,7 +88,7 @@ func joined(left, right *node) *node {
 }
 
 func (bd *binder) inConstants(n *node, x bound, items []bound) (bound, bool) {
-	s := &inStep{texts: map[string]struct{}{}}
+	s := &inStep{}
 	wide := x
 	switch k := x.kind; {
 	case k == column.Bytes:
@@ -107,6 +104,7 @@ func (bd *binder) inConstants(n *node, x bound, items []bound) (bound, bool) {
 	}
 	s.child = wide.use()
 	var words []uint64
+	var texts []string
 	for _, item := range items {
 		l := *item.lit
 		if l.null() {
@@ -114,7 +112,7 @@ func (bd *binder) inConstants(n *node, x bound, items []bound) (bound, bool) {
 			continue
 		}
 		if text, ok := l.value.(string); ok {
-			s.texts[text] = struct{}{}
+			texts = append(texts, text)
 			continue
 		}
 		at := placeOf(l, x.typ)
@@ -127,7 +125,7 @@ func (bd *binder) inConstants(n *node, x bound, items []bound) (bound, bool) {
 		}
 		words = append(words, literal{arrow.PrimitiveTypes.Int64, at.lit.value}.words()[0])
 	}
-	s.words = calc.NewWordSet(words)
+	s.words, s.texts = calc.NewWordSet(words), calc.NewTextSet(texts)
 	x.nullable = x.nullable || s.null
 	return bd.truth(n, s, x, x)
 }
