@@ -26,9 +26,9 @@ fuzz:
 bench:
 	go run ./bench -suite engine -n $${N:-0} -p $${P:-1}
 
-# The tests that take a figure from ARKFLOW_SOAK, with a large one, and long fuzzing.
+# All tests COUNT times over (default 20; property tests draw new cases each time), then long fuzzing.
 soak:
-	ARKFLOW_SOAK=$${ARKFLOW_SOAK:-20} go test -count 1 -timeout 2h ./...
+	go test -count $${COUNT:-20} -timeout 4h ./...
 	STEPS=fuzz FUZZTIME=$${FUZZTIME:-5m} bash .ci/run
 
 # What a change must pass.
