@@ -48,16 +48,13 @@ type split struct {
 // IngestionTick is how often the watermark of an ingestion-time source moves on while no row comes.
 const IngestionTick = 100 * time.Millisecond
 
-// readSplits polls the splits in turn until one has rows, and drives them through the chain; it waits where none has.
+// readSplits polls the splits in turn until one has rows, and drives them through the chain; it waits where none has. A task without
+// splits has finished from the start: no split will come later. It must not be idle first: a task behind it that has read all of another
+// input would be idle too, with rows that it has not fired, and those behind would go on without them.
 func (t *task) readSplits() error {
 	s := t.source
 	if t.phase != phaseOpen || s.paused {
 		return t.wait(s)
-	}
-	if len(s.splits) == 0 {
-		if err := t.idleFromTheStart(); err != nil {
-			return err
-		}
 	}
 	if !s.pace.open(t.exec.clock.Now()) {
 		return t.wait(s)
@@ -114,18 +111,11 @@ func (t *task) resume() error {
 	if t.source == nil || !root.resumed || root.w == operator.MaxWatermark {
 		return nil
 	}
-	return root.watermark(root.w)
-}
-
-// idleFromTheStart tells the tasks behind that a source task without splits takes no part in event time; as there will be
-// no split later either, it is finished too.
-func (t *task) idleFromTheStart() error {
-	for _, e := range t.edges {
-		if err := e.setStatus(shuffle.Idle); err != nil {
-			return err
-		}
+	w, _ := t.merge.result() // that of the operator is the least over its tasks
+	if w == operator.MaxWatermark {
+		w = root.w
 	}
-	return nil
+	return root.watermark(max(w, root.w))
 }
 
 // poll reads from split i and drives what it gives; false where it gave nothing.
