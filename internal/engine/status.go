@@ -227,6 +227,9 @@ func (t *task) heldBack() []HeldBack {
 	if i < 0 || t.source == nil && len(t.in.links) < 2 {
 		return nil
 	}
+	if t.source != nil && i >= len(t.source.splits) { // the start failed before its splits were open
+		return nil
+	}
 	w := t.heldW.Load()
 	h := HeldBack{Operator: t.id.Chain, Subtask: t.id.Subtask, Watermark: w, HasWatermark: w != operator.MinWatermark,
 		Since: time.UnixMilli(t.heldSince.Load())}
