@@ -8,7 +8,8 @@ import (
 )
 
 // Rows gives each row as a map from column to value: nil, bool, int64, uint64, float64, string, []byte, time.Time
-// (timestamps and dates, in UTC), time.Duration (durations and times of day), and a decimal as its text.
+// (timestamps and dates, in UTC), time.Duration (durations and times of day), and a decimal as its text, with as
+// many decimal places as the column has.
 func (s *Sink) Rows() []map[string]any {
 	var out []map[string]any
 	for _, rec := range s.Records() {
@@ -67,6 +68,8 @@ func valueOf(a arrow.Array, i int) any {
 		return time.Duration(x.Value(i)) * x.DataType().(*arrow.Time32Type).Unit.Multiplier()
 	case *array.Time64:
 		return time.Duration(x.Value(i)) * x.DataType().(*arrow.Time64Type).Unit.Multiplier()
+	case *array.Decimal128:
+		return x.Value(i).ToString(x.DataType().(*arrow.Decimal128Type).Scale)
 	case *array.Binary:
 		return append([]byte{}, x.Value(i)...)
 	case *array.LargeBinary:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/stretchr/testify/require"
 
@@ -133,6 +134,15 @@ func TestRowsGivesEveryTypeAsAGoValue(t *testing.T) {
 		"u32": uint64(3), "u64": uint64(4), "f32": 0.5, "f64": 1.5, "s": "s", "ls": "ls", "sv": "sv", "bin": []byte("a"), "lbin": []byte("b"), "vbin": []byte("c"),
 		"d32": time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC), "d64": time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC), "ts": time.UnixMilli(1).UTC(),
 		"t32": time.Second, "t64": time.Microsecond, "dict": "x", "dec": "12.34", "none": nil}}, sink.Rows())
+	for text, typ := range map[string]*arrow.Decimal128Type{
+		"0.0000000001": {Precision: 38, Scale: 10}, "-1.50": {Precision: 9, Scale: 2}, "1234567890123456789012345678.0123456789": {Precision: 38, Scale: 10},
+	} {
+		n, err := decimal128.FromString(text, typ.Precision, typ.Scale)
+		require.NoError(t, err)
+		bld := array.NewDecimal128Builder(memory.DefaultAllocator, typ)
+		bld.Append(n)
+		require.Equal(t, text, valueOf(bld.NewArray(), 0))
+	}
 	type span struct{ D time.Duration }
 	sink.Reset()
 	require.NoError(t, w.Write(batchOf(t, column.NewPool(), []span{{5}})))
