@@ -8,28 +8,42 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 )
 
-// Format describes an encoding of rows. It is a value without resources and may be used by several jobs at once.
+// Format describes an encoding of rows. It is a value without resources and may be used by several jobs at once. Each is a
+// RecordFormat or a BlockFormat.
 type Format interface {
 	// Kind is the word for it in a JobSpec: "json".
 	Kind() string
-	// Schema is that of the rows, or nil where it is open: then NewInference finds it.
+	// Schema is that of the rows, or nil where it is open.
 	Schema() *arrow.Schema
 	// WithSchema gives the same format for rows of that schema.
 	WithSchema(s *arrow.Schema) Format
 	// Check reports all that is wrong with the description. It is free of side effects.
 	Check() error
+	// Config is the format as the codec section of a JobSpec, which FromConfig, or what is registered for its kind, reads back.
+	Config() (map[string]any, error)
+}
+
+// RecordFormat is a Format of records that stand one after the other, in a file or each in a message: JSON, CSV.
+type RecordFormat interface {
+	Format
+	// HasHeader says that a file begins with a record of column names, which belongs to the Header methods.
+	HasHeader() bool
+	// Cut gives the first record of a block, without its terminator, and how much of the block it takes; that is nothing where the
+	// record is not whole. It is whole at the end of the block if final is set. A blank line is an empty record.
+	Cut(block []byte, final bool) (record []byte, p Progress)
 	// NewDecoder makes a decoder of one reader, whose batches come from the pool. The schema must not be open.
 	NewDecoder(p *column.Pool) (Decoder, error)
 	// NewEncoder makes an encoder of one writer for batches of that schema.
 	NewEncoder(s *arrow.Schema) (Encoder, error)
 	// NewInference begins to find the schema of records.
 	NewInference() Inference
-	// Config is the format as the codec section of a JobSpec, which FromConfig reads back.
-	Config() (map[string]any, error)
 }
 
 // Decoder builds batches out of records. It is used by one goroutine.
 type Decoder interface {
+	// Header takes the record that a file begins with, where the format HasHeader: the records behind it have its columns. Without one
+	// they have the columns of the schema, in its order. An error is final: the records cannot be decoded.
+	Header(record []byte) error
 	// Append decodes one record. An error is a *RecordError of Line 1 and Offset 0; the rows are then as before. The bytes are not kept.
 	Append(record []byte) error
 	// DecodeLines decodes the records that block holds, until there are max.Rows rows, block holds no further whole
@@ -51,6 +65,8 @@ type Decoder interface {
 type Limits struct {
 	Rows        int // rows in the decoder, > 0
 	RecordBytes int // bytes of one record without its terminator; a longer one is in error. 0 means any
+	// Lines, where it is not nil, is extended by the number of the line within the block, the first is 1, at which each row begins.
+	Lines *[]int64
 }
 
 // TooLong is the error of a record that is longer than limit bytes and begins with head.
@@ -66,6 +82,8 @@ type Progress struct {
 
 // Encoder writes rows as records. It is used by one goroutine.
 type Encoder interface {
+	// Header appends the record that a file begins with, and its terminator, where the format HasHeader; else nothing.
+	Header(dst []byte) []byte
 	// Encode appends the rows of b, each with its terminator, and gives the extended slice.
 	Encode(dst []byte, b *column.Batch) ([]byte, error)
 	// AppendRow appends physical row `row` of b as one record, without a terminator.
@@ -74,6 +92,8 @@ type Encoder interface {
 
 // Inference finds a schema that fits records. It is used by one goroutine.
 type Inference interface {
+	// Header takes the record that a file begins with, where the format HasHeader. An error is final.
+	Header(record []byte, at Place) error
 	// Add looks at a record. A *RecordError says that it is malformed and was left out of account; any other error is final.
 	Add(record []byte, at Place) error
 	// Len is the number of records that were looked at.

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -71,7 +72,22 @@ func (f JSONFormat) Check() error {
 	return checkSchema(f.schema)
 }
 
-// NewDecoder is part of Format.
+// HasHeader is part of RecordFormat: a file of JSON has none.
+func (f JSONFormat) HasHeader() bool { return false }
+
+// Cut is part of RecordFormat: a record is a line.
+func (f JSONFormat) Cut(block []byte, final bool) (record []byte, p Progress) {
+	n := bytes.IndexByte(block, '\n')
+	switch {
+	case n >= 0:
+		return bytes.TrimSpace(block[:n]), Progress{Bytes: n + 1, Lines: 1}
+	case final && len(block) > 0:
+		return bytes.TrimSpace(block), Progress{Bytes: len(block), Lines: 1}
+	}
+	return nil, p
+}
+
+// NewDecoder is part of RecordFormat.
 func (f JSONFormat) NewDecoder(p *column.Pool) (Decoder, error) {
 	if err := f.Check(); err != nil {
 		return nil, err
@@ -82,7 +98,7 @@ func (f JSONFormat) NewDecoder(p *column.Pool) (Decoder, error) {
 	return newJSONDecoder(f, p), nil
 }
 
-// NewEncoder is part of Format.
+// NewEncoder is part of RecordFormat.
 func (f JSONFormat) NewEncoder(s *arrow.Schema) (Encoder, error) {
 	if err := checkSchema(s); err != nil {
 		return nil, err
@@ -94,7 +110,7 @@ func (f JSONFormat) NewEncoder(s *arrow.Schema) (Encoder, error) {
 	return newJSONEncoder(s), nil
 }
 
-// NewInference is part of Format.
+// NewInference is part of RecordFormat.
 func (f JSONFormat) NewInference() Inference { return newJSONInference() }
 
 func names(s *arrow.Schema) string {

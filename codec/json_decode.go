@@ -14,7 +14,7 @@ import (
 // by name. Names that have no column are learned as well, up to maxLearned.
 type jsonDecoder struct {
 	rows    rowSet
-	columns []jsonColumn // by column of the schema
+	columns []textColumn // by column of the schema
 	fields  []jsonField  // the columns of the schema, then names learned
 	index   map[string]int32
 	first   int32 // the field that records begin with
@@ -72,7 +72,7 @@ type recordFault struct {
 func newJSONDecoder(f JSONFormat, p *column.Pool) *jsonDecoder {
 	d := &jsonDecoder{rows: newRowSet(p, f.schema), strict: f.strict, index: map[string]int32{}}
 	for i, field := range f.schema.Fields() {
-		d.columns = append(d.columns, jsonColumnOf(field.Type))
+		d.columns = append(d.columns, textColumnOf(field.Type))
 		d.learn(field.Name, int32(i))
 	}
 	for i := range d.fields {
@@ -99,6 +99,9 @@ func (d *jsonDecoder) Unknown() int64 { return d.unknown }
 
 // Discard is part of Decoder.
 func (d *jsonDecoder) Discard() { d.rows.discard() }
+
+// Header is part of Decoder: JSON has none.
+func (d *jsonDecoder) Header([]byte) error { return nil }
 
 // Append is part of Decoder.
 func (d *jsonDecoder) Append(record []byte) error {
@@ -133,6 +136,9 @@ func (d *jsonDecoder) DecodeLines(block []byte, final bool, max Limits) (Progres
 		}
 		if !d.record(line) {
 			return p, d.fault(line, int64(p.Lines), int64(at))
+		}
+		if max.Lines != nil {
+			*max.Lines = append(*max.Lines, int64(p.Lines))
 		}
 	}
 	return p, nil

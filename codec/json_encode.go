@@ -16,7 +16,7 @@ import (
 // jsonEncoder writes rows as JSON objects, one a line, fields in the order of the schema, nulls as null.
 type jsonEncoder struct {
 	schema  *arrow.Schema
-	columns []jsonColumn
+	columns []textColumn
 	lead    []string // what stands before each value: `{"first":`, `,"second":`
 }
 
@@ -28,14 +28,17 @@ func newJSONEncoder(s *arrow.Schema) *jsonEncoder {
 			lead[0] = '{'
 		}
 		e.lead = append(e.lead, string(append(appendString(lead, f.Name), ':')))
-		e.columns = append(e.columns, jsonColumnOf(f.Type))
+		e.columns = append(e.columns, textColumnOf(f.Type))
 	}
 	return e
 }
 
+// Header is part of Encoder: JSON has none.
+func (e *jsonEncoder) Header(dst []byte) []byte { return dst }
+
 // Encode is part of Encoder.
 func (e *jsonEncoder) Encode(dst []byte, b *column.Batch) ([]byte, error) {
-	if err := e.suits(b); err != nil {
+	if err := suits(e.schema, b); err != nil {
 		return dst, err
 	}
 	for i := range b.Len() {
@@ -46,18 +49,18 @@ func (e *jsonEncoder) Encode(dst []byte, b *column.Batch) ([]byte, error) {
 
 // AppendRow is part of Encoder.
 func (e *jsonEncoder) AppendRow(dst []byte, b *column.Batch, row int) ([]byte, error) {
-	if err := e.suits(b); err != nil {
+	if err := suits(e.schema, b); err != nil {
 		return dst, err
 	}
 	return e.appendRow(dst, b, row), nil
 }
 
-// suits reports a batch of another schema.
-func (e *jsonEncoder) suits(b *column.Batch) error {
-	if b.Schema == e.schema || b.Schema.Equal(e.schema) {
+// suits reports a batch of another schema than that of the encoder.
+func suits(s *arrow.Schema, b *column.Batch) error {
+	if b.Schema == s || b.Schema.Equal(s) {
 		return nil
 	}
-	return fmt.Errorf("encode: the batch has schema %s, the encoder was made for %s", b.Schema, e.schema)
+	return fmt.Errorf("encode: the batch has schema %s, the encoder was made for %s", b.Schema, s)
 }
 
 func (e *jsonEncoder) appendRow(dst []byte, b *column.Batch, row int) []byte {
@@ -77,7 +80,7 @@ func (e *jsonEncoder) appendRow(dst []byte, b *column.Batch, row int) []byte {
 }
 
 // appendValue appends a value that is not null.
-func (s *jsonColumn) appendValue(dst []byte, c *column.Column, row int) []byte {
+func (s *textColumn) appendValue(dst []byte, c *column.Column, row int) []byte {
 	switch s.op {
 	case opInt:
 		return strconv.AppendInt(dst, intAt(c, row), 10)
@@ -105,7 +108,7 @@ func (s *jsonColumn) appendValue(dst []byte, c *column.Column, row int) []byte {
 }
 
 // appendTime appends dates, times of day and durations.
-func (s *jsonColumn) appendTime(dst []byte, v int64) []byte {
+func (s *textColumn) appendTime(dst []byte, v int64) []byte {
 	const msPerDay = secondsPerDay * 1000
 	switch s.op {
 	case opDate32:

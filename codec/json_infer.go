@@ -46,6 +46,9 @@ type seen struct {
 
 func newJSONInference() *jsonInference { return &jsonInference{index: map[string]int{}} }
 
+// Header is part of Inference: JSON has none.
+func (in *jsonInference) Header([]byte, Place) error { return nil }
+
 // Add is part of Inference. A field that is a string here and a number there, or any other mixture of kinds but integers and
 // other numbers, is a final error.
 func (in *jsonInference) Add(record []byte, at Place) error {

@@ -55,13 +55,13 @@ func drawValue(t *rapid.T, a *column.Appender) {
 			a.String(rapid.String().Draw(t, "string"))
 			return
 		}
-		if jsonColumnOf(a.Type()).op == opText {
+		if textColumnOf(a.Type()).op == opText {
 			a.String(rapid.String().Draw(t, "string"))
 			return
 		}
 		a.Bytes(rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes"))
 	case column.Decimal:
-		digits := jsonColumnOf(a.Type()).digits
+		digits := textColumnOf(a.Type()).digits
 		text := rapid.StringMatching(fmt.Sprintf("-?[0-9]{1,%d}", digits)).Draw(t, "decimal")
 		v, _ := new(big.Int).SetString(text, 10)
 		hi, lo := new(big.Int).Rsh(v, 64), new(big.Int).And(v, new(big.Int).SetUint64(math.MaxUint64))

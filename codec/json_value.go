@@ -114,25 +114,15 @@ func (d *jsonDecoder) integer(b []byte, i, col int) (v int64, end int) {
 	if end = numberEnd(b, i); end < 0 {
 		return 0, d.wrongKind(b, i, col)
 	}
-	neg, mag, w := wholeNumber(b[i:end])
-	switch {
-	case w == fraction:
-		return 0, d.mismatch(col, i, end, "not an integer, as "+s.want+" must be")
-	case w == tooLarge, mag > 1<<63, mag == 1<<63 && !neg:
-		return 0, d.outOfRange(i, end, col)
-	}
-	v = int64(mag)
-	if neg {
-		v = -v
-	}
-	if v < s.lo || v > s.hi {
-		return 0, d.outOfRange(i, end, col)
+	v, problem := s.wholeInt(b[i:end])
+	if problem != "" {
+		return 0, d.mismatch(col, i, end, problem)
 	}
 	return v, end
 }
 
 func (d *jsonDecoder) outOfRange(from, to, col int) int {
-	return d.mismatch(col, from, to, "out of the range of "+d.columns[col].want)
+	return d.mismatch(col, from, to, d.columns[col].beyondRange())
 }
 
 func (d *jsonDecoder) oddInt(b []byte, i, col int) int {
@@ -148,14 +138,11 @@ func (d *jsonDecoder) oddUint(b []byte, i, col int) int {
 	if end < 0 {
 		return d.wrongKind(b, i, col)
 	}
-	neg, mag, w := wholeNumber(b[i:end])
-	switch {
-	case w == fraction:
-		return d.mismatch(col, i, end, "not an integer, as "+d.columns[col].want+" must be")
-	case w == tooLarge, neg && mag > 0, mag > d.columns[col].top:
-		return d.outOfRange(i, end, col)
+	v, problem := d.columns[col].wholeUint(b[i:end])
+	if problem != "" {
+		return d.mismatch(col, i, end, problem)
 	}
-	d.rows.putInt(&d.rows.cols[col], int64(mag))
+	d.rows.putInt(&d.rows.cols[col], int64(v))
 	return end
 }
 
@@ -261,17 +248,9 @@ func (d *jsonDecoder) decimal(b []byte, i, col int) int {
 		}
 		text = b[i:end]
 	}
-	t := takeApart(text)
-	hi, lo, w := t.whole128(s.scale)
-	limitHi, limitLo := pow10of128(s.digits)
-	switch {
-	case w == fraction:
-		return d.mismatch(col, i, end, "more decimal places than "+s.want+" has")
-	case w == tooLarge, hi > limitHi, hi == limitHi && lo >= limitLo:
-		return d.outOfRange(i, end, col)
-	}
-	if t.neg {
-		hi, lo = negate128(hi, lo)
+	hi, lo, problem := s.decimal(text)
+	if problem != "" {
+		return d.mismatch(col, i, end, problem)
 	}
 	d.rows.putDecimal(&d.rows.cols[col], lo, int64(hi))
 	return end
@@ -301,7 +280,7 @@ func (d *jsonDecoder) time(b []byte, i, col int) int {
 const beyond = "out of range"
 
 // parseTime reads the string form of a type of time; problem is empty if it is one.
-func (s *jsonColumn) parseTime(text []byte) (v int64, problem string) {
+func (s *textColumn) parseTime(text []byte) (v int64, problem string) {
 	ok := true
 	switch s.op {
 	case opInstant:

@@ -47,7 +47,7 @@ func (s Sink) Check(in operator.Stream) error {
 	faults.Add(s.checkPlace())
 	if err := s.Format.Check(); err != nil {
 		faults.Add(err)
-	} else if _, err := s.Format.NewEncoder(in.Schema); err != nil {
+	} else if _, err := s.Format.(codec.RecordFormat).NewEncoder(in.Schema); err != nil {
 		faults.Add(err)
 	}
 	return faults.Err()
@@ -84,7 +84,7 @@ func (s Sink) Open(ctx *operator.Context, in operator.Stream) (operator.Writer, 
 	if err != nil {
 		return nil, err
 	}
-	enc, err := s.Format.NewEncoder(in.Schema)
+	enc, err := s.Format.(codec.RecordFormat).NewEncoder(in.Schema)
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,7 @@ func (s Source) Open(ctx *operator.Context, split operator.Split, saved []byte) 
 	if s.Format.Schema() == nil {
 		return r, nil // there was no record when the schema was looked for
 	}
-	dec, err := s.Format.NewDecoder(ctx.Pool)
+	dec, err := s.Format.(codec.RecordFormat).NewDecoder(ctx.Pool)
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func (s Source) Infer(ctx context.Context) (*arrow.Schema, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := s.Format.NewInference()
+	in := s.Format.(codec.RecordFormat).NewInference()
 	var malformed error
 	for _, name := range files {
 		if in.Len() == inferRecords {

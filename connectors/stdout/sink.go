@@ -15,7 +15,7 @@ import (
 // Sink writes rows to the standard output. The zero value writes JSON lines.
 type Sink struct {
 	// Format of the rows. Defaults to codec.JSON(nil).
-	Format codec.Format
+	Format codec.RecordFormat
 	// Writer takes the rows in place of the standard output, one call of Write a batch; it is never closed. More than
 	// one task may write only to an *os.File, or to what Locked gives: Open refuses anything else. Defaults to os.Stdout.
 	Writer io.Writer
@@ -38,7 +38,7 @@ func (l *locked) Write(p []byte) (int, error) {
 // Kind is part of operator.Sink.
 func (Sink) Kind() string { return "stdout" }
 
-func (s Sink) format() codec.Format {
+func (s Sink) format() codec.RecordFormat {
 	if s.Format == nil {
 		return codec.JSON(nil)
 	}
@@ -96,7 +96,11 @@ func FromParams(p connectors.Params) (operator.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Sink{Format: f}, nil
+	records, ok := f.(codec.RecordFormat)
+	if !ok {
+		return nil, p.Fault("codec.type", fmt.Sprintf("%q is a format of whole files", f.Kind()), "write it with the sink file")
+	}
+	return Sink{Format: records}, nil
 }
 
 type writer struct {

@@ -27,8 +27,8 @@ const (
 	opDecimal
 )
 
-// jsonColumn is what encoding and decoding need to know of a column.
-type jsonColumn struct {
+// textColumn is what encoding and decoding need to know of a column.
+type textColumn struct {
 	op     valueOp
 	zoned  bool  // opInstant: the column has a zone
 	perSec int64 // units in a second, of the types of time
@@ -39,12 +39,12 @@ type jsonColumn struct {
 	want   string
 }
 
-// jsonColumnOf compiles a type that column.CheckSchema accepts.
-func jsonColumnOf(t arrow.DataType) jsonColumn {
+// textColumnOf compiles a type that column.CheckSchema accepts.
+func textColumnOf(t arrow.DataType) textColumn {
 	if d, ok := t.(*arrow.DictionaryType); ok {
-		return jsonColumnOf(d.ValueType)
+		return textColumnOf(d.ValueType)
 	}
-	c := jsonColumn{lo: math.MinInt64, hi: math.MaxInt64, want: TypeName(t)}
+	c := textColumn{lo: math.MinInt64, hi: math.MaxInt64, want: TypeName(t)}
 	switch x := t.(type) {
 	case *arrow.Int8Type:
 		c.op, c.lo, c.hi = opInt, math.MinInt8, math.MaxInt8
@@ -88,4 +88,53 @@ func jsonColumnOf(t arrow.DataType) jsonColumn {
 		c.op = opText
 	}
 	return c
+}
+
+func (s *textColumn) beyondRange() string { return "out of the range of " + s.want }
+
+// wholeInt gives the exact value of a number such as 12, 1.0 or 1e3 as an int64 of the column; problem is empty if it is one.
+func (s *textColumn) wholeInt(text []byte) (v int64, problem string) {
+	neg, mag, w := wholeNumber(text)
+	switch {
+	case w == fraction:
+		return 0, "not an integer, as " + s.want + " must be"
+	case w == tooLarge, mag > 1<<63, mag == 1<<63 && !neg:
+		return 0, s.beyondRange()
+	}
+	if v = int64(mag); neg {
+		v = -v
+	}
+	if v < s.lo || v > s.hi {
+		return 0, s.beyondRange()
+	}
+	return v, ""
+}
+
+// wholeUint is wholeInt for unsigned columns.
+func (s *textColumn) wholeUint(text []byte) (v uint64, problem string) {
+	neg, mag, w := wholeNumber(text)
+	switch {
+	case w == fraction:
+		return 0, "not an integer, as " + s.want + " must be"
+	case w == tooLarge, neg && mag > 0, mag > s.top:
+		return 0, s.beyondRange()
+	}
+	return mag, ""
+}
+
+// decimal gives a number as an integer of the column's scale, in two's complement.
+func (s *textColumn) decimal(text []byte) (hi, lo uint64, problem string) {
+	t := takeApart(text)
+	hi, lo, w := t.whole128(s.scale)
+	limitHi, limitLo := pow10of128(s.digits)
+	switch {
+	case w == fraction:
+		return 0, 0, "more decimal places than " + s.want + " has"
+	case w == tooLarge, hi > limitHi, hi == limitHi && lo >= limitLo:
+		return 0, 0, s.beyondRange()
+	}
+	if t.neg {
+		hi, lo = negate128(hi, lo)
+	}
+	return hi, lo, ""
 }
