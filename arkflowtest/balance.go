@@ -82,7 +82,7 @@ func (r *Result) Took(window string) (int64, error) {
 	if s == nil {
 		return 0, fmt.Errorf("the job has no operator %q", window)
 	}
-	return s.RowsIn - s.Late - s.Dropped[operator.DropEvicted] - s.Dropped[operator.DropError], nil
+	return s.RowsIn - s.Late - sum(s.Dropped) + s.Dropped[operator.DropLate], nil // Late counts those as well
 }
 
 func sum(dropped map[string]int64) (n int64) {

@@ -92,10 +92,11 @@ func Records(recs ...arrow.RecordBatch) (s Split) {
 func WatermarkAt(ms int64) Split { return Split{[]step{{kind: stepWatermark, w: ms}}} }
 
 // Sync lets the split wait until nothing in the job can move any more: rows that were read have reached their sinks or wait in
-// an operator. Splits that wait go on together.
+// an operator, and every other split waits as well or has nothing more. Then all splits that wait (at a Sync, an Advance or a Checkpoint) go
+// on together: these steps are rounds that the splits of all sources have in common.
 func Sync() Split { return Split{[]step{{kind: stepSync}}} }
 
-// Advance is a Sync after which the fake clock goes on by d before any split does.
+// Advance is a Sync after which the fake clock goes on by d before any split does; by the longest d where several splits wait at one.
 func Advance(d time.Duration) Split { return Split{[]step{{kind: stepAdvance, d: d}}} }
 
 // Checkpoint is a Sync after which an epoch is taken before any split goes on.

@@ -185,7 +185,8 @@ func Timeout(d time.Duration) Option {
 	}
 }
 
-// Restore starts the job from an epoch of an earlier run: scripted sources go on where they were, the clock shows what it showed, and
+// Restore starts the job from an epoch of an earlier run: scripted sources go on where they were (give them the same scripts, step by step;
+// further steps may follow), the clock shows what it showed, and
 // collecting sinks hold what was committed up to that epoch.
 func Restore(s *Snapshot) Option {
 	return func(c *config) {

@@ -24,7 +24,7 @@ const lookAgain = 20 * time.Millisecond
 // quiet reports whether nothing in the job can move until the driver does something. What the driver has woken shows that it moves before
 // it is looked at whether anything moves.
 func (r *run) quiet() bool {
-	if !r.ended && r.feed.signalled() || r.fake != nil && r.fake.unnoticed() {
+	if !r.ended && r.feed.woken(r.exec.Resting) || r.fake != nil && r.fake.unnoticed() {
 		return false
 	}
 	var held int64
@@ -81,24 +81,30 @@ func (r *run) rest() error {
 	return nil
 }
 
-// pass lets splits go on that wait at a gate; false where none does.
+// pass lets the splits go on that wait at a gate, together; false where none does.
 func (r *run) pass() (bool, error) {
-	if r.feed.release(stepSync, false) {
-		return true, nil
+	waiting := r.feed.waiting()
+	if len(waiting) == 0 {
+		return false, nil
 	}
-	if st, ok := r.feed.waiting(stepAdvance); ok {
-		if err := r.advance(st.d); err != nil {
+	var d time.Duration
+	epoch := false
+	for _, g := range waiting {
+		d = max(d, g.gate.d)
+		epoch = epoch || g.gate.kind == stepCheckpoint
+	}
+	if d > 0 {
+		if err := r.advance(d); err != nil {
 			return false, err
 		}
-		return r.feed.release(stepAdvance, true), nil
 	}
-	if _, ok := r.feed.waiting(stepCheckpoint); ok {
+	if epoch && !r.done() {
 		if _, err := r.checkpoint(); err != nil {
 			return false, err
 		}
-		return r.feed.release(stepCheckpoint, false), nil
 	}
-	return false, nil
+	r.feed.release(waiting)
+	return true, nil
 }
 
 // maxStops is at how many timers on its way an Advance waits for the job; it is coarser where there are more.

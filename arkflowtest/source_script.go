@@ -37,6 +37,7 @@ type splitRun struct {
 	released  bool // the gate at `at` may be passed
 	signalled bool // ready was signalled, and Poll has not been called since
 	reading   bool
+	subtask   int // that reads
 	ready     chan struct{}
 }
 
@@ -64,45 +65,44 @@ func (s *splitRun) waitsAtLocked() *step {
 	return &s.steps[s.at]
 }
 
-// signalled reports whether a reader was woken and has not looked yet.
-func (f *feed) signalled() bool {
+// woken reports whether a reader was woken, has not looked yet, and will at once: its task is not held up elsewhere.
+func (f *feed) woken(resting func(source string, subtask int) bool) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range f.splits {
-		if s.signalled {
+		if s.signalled && resting(s.source, s.subtask) {
 			return true
 		}
 	}
 	return false
 }
 
-// release lets every split that waits at a gate of a kind go on, or only the first one. It reports whether there was one.
-func (f *feed) release(kind stepKind, first bool) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	found := false
-	for _, s := range f.splits {
-		if g := s.waitsAtLocked(); g != nil && g.kind == kind {
-			s.released, found = true, true
-			s.signalLocked()
-			if first {
-				return true
-			}
-		}
-	}
-	return found
+// waiter is a split that waits at a gate.
+type waiter struct {
+	split *splitRun
+	gate  step
 }
 
-// waiting gives the first split that waits at a gate of a kind.
-func (f *feed) waiting(kind stepKind) (step, bool) {
+// waiting gives the splits that wait at a gate.
+func (f *feed) waiting() (out []waiter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, s := range f.splits {
-		if g := s.waitsAtLocked(); g != nil && g.kind == kind {
-			return *g, true
+		if g := s.waitsAtLocked(); g != nil {
+			out = append(out, waiter{s, *g})
 		}
 	}
-	return step{}, false
+	return out
+}
+
+// release lets splits go on.
+func (f *feed) release(waiting []waiter) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, w := range waiting {
+		w.split.released = true
+		w.split.signalLocked()
+	}
 }
 
 // over reports whether every split has given what it has, and whether one of them stays open.
@@ -155,7 +155,7 @@ func (s *scripted) Open(ctx *operator.Context, sp operator.Split, position []byt
 				return nil, fmt.Errorf("position %q of split %q: %w", position, sp.ID, err)
 			}
 		}
-		run.reading = true
+		run.reading, run.subtask = true, ctx.Subtask
 		r := &scriptReader{run: run, ctx: ctx}
 		if run.own {
 			return ownReader{r}, nil
@@ -253,7 +253,11 @@ func (r *scriptReader) Position() ([]byte, error) {
 	s := r.run
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
-	return fmt.Appendf(nil, "%d.%d.%d", s.at, s.row, s.w), nil
+	at := s.at
+	if s.released {
+		at++ // what the gate stands for has happened
+	}
+	return fmt.Appendf(nil, "%d.%d.%d", at, s.row, s.w), nil
 }
 
 // Close implements operator.Reader.

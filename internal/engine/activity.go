@@ -32,5 +32,15 @@ func (x *Execution) Moving() int64 {
 	return n
 }
 
+// Resting reports whether the task that reads a source waits for rows or commands, rather than for room in a link or for code that it runs.
+func (x *Execution) Resting(source string, subtask int) bool {
+	for _, t := range x.tasks {
+		if t.source != nil && t.source.node.id == source && t.id.Subtask == subtask {
+			return t.in.idle.Load()
+		}
+	}
+	return false
+}
+
 // Plan is the plan that runs.
 func (x *Execution) Plan() *plan.Plan { return x.cfg.Plan }

@@ -165,7 +165,7 @@ func (n *node) process(in int, b *column.Batch) error {
 		if err = n.task.hold(&n.pace); err != nil {
 			return err
 		}
-		if err = n.writer.Write(b); err != nil && n.task.ctx.Err() == nil {
+		if err = n.task.write(n.writer, b); err != nil && n.task.ctx.Err() == nil {
 			err = n.ctx.Reject(b.Len(), err)
 		} else if err == nil {
 			n.rowsOut.Add(int64(b.Len()))
