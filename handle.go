@@ -21,6 +21,14 @@ type (
 	Event = engine.Event
 	// EventKind is the kind of an Event.
 	EventKind = engine.EventKind
+	// Peeked is rows that passed an operator: see Handle.Peek.
+	Peeked = engine.Peeked
+	// CheckpointStatus is what is known of a job's epochs.
+	CheckpointStatus = engine.CheckpointStatus
+	// HeldBack says who holds a watermark back.
+	HeldBack = engine.HeldBack
+	// MemoryLimitError says that a job stayed over its memory limit although its sources had paused.
+	MemoryLimitError = engine.MemoryLimitError
 	// State is a state of a job's life.
 	State = engine.State
 	// OperatorError says in which operator of which task something went wrong while the job ran.
@@ -46,6 +54,8 @@ const (
 	EventCheckpoint        = engine.EventCheckpoint
 	EventCheckpointAborted = engine.EventCheckpointAborted
 	EventDegraded          = engine.EventDegraded
+	EventMemory            = engine.EventMemory
+	EventRestart           = engine.EventRestart
 )
 
 // ErrCanceled is the result of a job that was cancelled: what was in flight is lost.
@@ -56,7 +66,7 @@ var ErrEnded = engine.ErrEnded
 
 // Handle is a job that was started. Its methods are safe for concurrent use and may be called again.
 type Handle struct {
-	x    *engine.Execution
+	x    *engine.Run
 	job  string
 	plan *Plan
 	log  *slog.Logger
@@ -84,6 +94,12 @@ func (h *Handle) Checkpoint(ctx context.Context) (epoch int64, err error) { retu
 
 // Status gives the present status.
 func (h *Handle) Status() Status { return h.x.Status() }
+
+// Peek waits until the operator has emitted so many rows (a sink: taken them) and gives copies of them, with their event times. If ctx
+// or the job ends before, it gives those that there were. One caller at a time can look at an operator.
+func (h *Handle) Peek(ctx context.Context, operator string, rows int) (*Peeked, error) {
+	return h.x.Peek(ctx, operator, rows)
+}
 
 // Events gives the latest events and those to come; the channel is closed at the end of the job. A reader that is more than 256 events
 // behind loses the oldest, counted in Event.Missed.

@@ -31,6 +31,9 @@ type Runtime struct {
 	// StopTimeout is how long a stop that began with the end of Run's context may take before the job is cancelled.
 	// Defaults to DefaultStopTimeout (20 s).
 	StopTimeout time.Duration
+	// MemoryLimit bounds the bytes in batches in flight and in state of each job. Over it sources pause until a tenth is free again; if the
+	// job is still over it after a minute it fails with a *MemoryLimitError. Defaults to 0: no limit.
+	MemoryLimit int64
 }
 
 // WithDefaults gives a copy with every field set.
@@ -53,13 +56,32 @@ func (rt Runtime) Validate() error {
 	if rt.StopTimeout < 0 {
 		faults.Add(&Fault{Path: "Runtime.StopTimeout", Problem: fmt.Sprintf("%s is negative", rt.StopTimeout), Hint: "give 0 for the default of 20 s, or a time > 0"})
 	}
+	if rt.MemoryLimit < 0 {
+		faults.Add(&Fault{Path: "Runtime.MemoryLimit", Problem: fmt.Sprintf("%d bytes is negative", rt.MemoryLimit), Hint: "give 0 for no limit, or bytes > 0"})
+	}
 	return faults.Err()
 }
 
 // StartOption is an option of Runtime.Start.
 type StartOption func(*startConfig)
 
-type startConfig struct{ harness *harness.Config }
+type startConfig struct {
+	harness *harness.Config
+	restart engine.RestartPolicy
+	faults  fault.List
+}
+
+// Restart starts a failed job again from its last sealed epoch, at most max times in all; the first time after backoff, which doubles with
+// each further one up to a minute. Rows that were written since that epoch are written again, but for sinks that commit in two phases.
+// Defaults to 0: a failed job stays failed. The first start is never tried again.
+func Restart(max int, backoff time.Duration) StartOption {
+	return func(c *startConfig) {
+		if max < 0 || backoff < 0 {
+			c.faults.Add(&Fault{Path: "restart", Problem: fmt.Sprintf("%d restarts after %s are out of range", max, backoff), Hint: "give 0 or more of both"})
+		}
+		c.restart = engine.RestartPolicy{Max: max, Backoff: backoff}
+	}
+}
 
 // Harness is for package arkflowtest: it replaces sources and sinks and hooks into the engine.
 func Harness(h *harness.Config) StartOption {
@@ -123,6 +145,9 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 			o(&sc)
 		}
 	}
+	if err := sc.faults.Err(); err != nil {
+		return nil, err
+	}
 	c, err := rt.compile(j, &sc)
 	if err != nil {
 		return nil, err
@@ -132,7 +157,7 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 		Bind: func(schemas map[string]*arrow.Schema) (map[string]operator.Bound, map[string][]operator.Stream, error) {
 			return planner.Bind(c.Graph, schemas)
 		},
-		Clock: rt.Clock, Logger: rt.Logger, CheckpointEvery: j.checkpointEvery,
+		Clock: rt.Clock, Logger: rt.Logger, MemoryLimit: rt.MemoryLimit, CheckpointEvery: j.checkpointEvery,
 	}
 	if h := sc.harness; h != nil {
 		cfg.Hooks, cfg.Store, cfg.Restore, cfg.LinkBatches = h.Hooks, h.Store, h.Restore, h.LinkBatches
@@ -143,10 +168,11 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 	for _, w := range c.Plan.Warnings {
 		rt.Logger.Warn(w, "job", c.Plan.Job)
 	}
-	x, err := engine.Start(ctx, cfg)
-	if sc.harness != nil && sc.harness.Started != nil {
-		sc.harness.Started(x)
+	var started func(*engine.Execution)
+	if sc.harness != nil {
+		started = sc.harness.Started
 	}
+	x, err := engine.Supervise(ctx, cfg, sc.restart, started)
 	if err != nil {
 		return nil, fmt.Errorf("job %q: %w", c.Plan.Job, err)
 	}

@@ -44,6 +44,7 @@ type node struct {
 	bytes    atomic.Int64
 	peak     atomic.Int64 // greatest number of bytes per 1,000 entries seen with the most entries
 	peakEnts atomic.Int64
+	peek     peeks
 }
 
 // port is where the rows of an output port go.
@@ -186,6 +187,9 @@ func (n *node) process(in int, b *column.Batch) error {
 func (n *node) Emit(port int, b *column.Batch) error {
 	if b.Len() == 0 {
 		return nil
+	}
+	if p := n.peek.Load(); p != nil && port == operator.Main {
+		n.look(p, b)
 	}
 	if port == operator.Main {
 		n.rowsOut.Add(int64(b.Len()))

@@ -39,6 +39,8 @@ type Config struct {
 	MemoryLimit       int64         // bytes in batches and state; 0 means no limit
 	LinkBatches       int           // batches that a link holds; defaults to DefaultLinkBatches
 	Hooks             Hooks
+
+	feed *feed // of the Run that the execution belongs to; nil: its own
 }
 
 // Hooks are for tests: they make runs differ, or stop them, where results must not depend on it. The zero value does nothing.

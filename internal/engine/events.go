@@ -114,3 +114,10 @@ func (x *Execution) emit(e Event) {
 	e.Time = x.clock.Now()
 	x.events.publish(e)
 }
+
+// closeEvents closes the feed where it is the execution's own.
+func (x *Execution) closeEvents() {
+	if x.cfg.feed == nil {
+		x.events.close()
+	}
+}

@@ -41,7 +41,7 @@ type Execution struct {
 	group   sync.WaitGroup
 
 	box    mailbox
-	events feed
+	events *feed
 	done   chan struct{}
 
 	mu       sync.Mutex // guards what follows; no other lock is taken under it but the feed's

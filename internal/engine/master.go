@@ -322,7 +322,7 @@ func (x *Execution) conclude(m *master) {
 	if err != nil && to == Failed {
 		x.log.Error("job failed", failure(x.cfg.Plan.Job, err)...)
 	}
-	x.events.close()
+	x.closeEvents()
 	close(x.done)
 }
 

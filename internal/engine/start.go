@@ -25,6 +25,9 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	cfg = cfg.withDefaults()
 	x := &Execution{cfg: cfg, clock: cfg.Clock, log: cfg.Logger, hooks: cfg.Hooks, state: Created, done: make(chan struct{}),
 		schemas: map[string]*arrow.Schema{}}
+	if x.events = cfg.feed; x.events == nil {
+		x.events = &feed{}
+	}
 	x.activity.quiet = cfg.Hooks.Quiet
 	x.box.wake = make(chan struct{}, 1)
 	x.started = x.clock.Now()
@@ -51,7 +54,7 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 		}
 		x.err = err
 		x.move(Failed)
-		x.events.close()
+		x.closeEvents()
 		close(x.done)
 		return x, err
 	}

@@ -126,6 +126,13 @@ func (x *Execution) Status() Status {
 func (o *OperatorStatus) add(n *node) {
 	t := n.task
 	idle, blocked := time.Duration(t.idleNanos.Load()), time.Duration(t.blockedNanos.Load())
+	if since := t.restSince.Load(); since != 0 {
+		if d := t.exec.clock.Now().Sub(time.Unix(0, since)); t.restHeld.Load() {
+			blocked += d
+		} else {
+			idle += d
+		}
+	}
 	o.Idle, o.Blocked = o.Idle+idle, o.Blocked+blocked
 	o.Busy += max(0, t.alive()-idle-blocked)
 	if n == t.root() {

@@ -35,6 +35,8 @@ type task struct {
 
 	idleNanos    atomic.Int64 // time spent waiting for input
 	blockedNanos atomic.Int64 // blocked, for Status
+	restSince    atomic.Int64 // it does not work now: since when, ns since 1970; 0 where it works
+	restHeld     atomic.Bool  // held up by others, rather than without input
 	heldBy       atomic.Int32 // the input that holds the watermark of the task back, -1 where none does
 	heldSince    atomic.Int64 // since when, ms since 1970
 	heldW        atomic.Int64 // its watermark
@@ -66,6 +68,7 @@ func (t *task) run() error {
 		loop = t.readSplits
 	}
 	return t.guard(func() error {
+		t.noteHolder()
 		if err := t.resume(); err != nil {
 			return err
 		}
@@ -267,10 +270,24 @@ func (t *task) send(l *link, e shuffle.Element) error {
 	if e.Kind != shuffle.Data || !l.full() {
 		return l.send(t.ctx, e)
 	}
-	start := t.exec.clock.Now()
-	err := l.send(t.ctx, e)
-	t.noteBlocked(t.exec.clock.Now().Sub(start))
-	return err
+	t.beginRest(true)
+	defer t.endRest()
+	return l.send(t.ctx, e)
+}
+
+// beginRest notes that the task does not work from now on: held up by others, or without input. endRest ends that.
+func (t *task) beginRest(held bool) {
+	t.restHeld.Store(held)
+	t.restSince.Store(t.exec.clock.Now().UnixNano())
+}
+
+func (t *task) endRest() {
+	d := time.Duration(t.exec.clock.Now().UnixNano() - t.restSince.Swap(0))
+	if t.restHeld.Load() {
+		t.noteBlocked(d)
+	} else {
+		t.idleNanos.Add(int64(d))
+	}
 }
 
 // noteBlocked notes time that the task was held up by others.
@@ -337,7 +354,7 @@ func (t *task) wait(s *sourceStage) error {
 		due = t.timer.C()
 	}
 	t.exec.activity.pause()
-	start, held := t.exec.clock.Now(), s != nil && s.heldUp()
+	t.beginRest(s != nil && s.heldUp())
 	woken := false
 	if s != nil {
 		woken = s.await(t.in.wake, due)
@@ -355,10 +372,6 @@ func (t *task) wait(s *sourceStage) error {
 	if due != nil {
 		t.timer.Stop()
 	}
-	if d := t.exec.clock.Now().Sub(start); held {
-		t.noteBlocked(d)
-	} else {
-		t.idleNanos.Add(int64(d))
-	}
+	t.endRest()
 	return nil
 }

@@ -39,13 +39,14 @@ func (t *task) hold(p *pace) error {
 	if p.open(now) {
 		return nil
 	}
+	t.beginRest(true)
+	defer t.endRest()
 	timer := t.exec.clock.NewTimer(p.ready.Sub(now))
 	defer timer.Stop()
 	t.exec.activity.pause()
 	defer t.exec.activity.resume()
 	select {
 	case <-timer.C():
-		t.noteBlocked(p.ready.Sub(now))
 		return nil
 	case <-t.ctx.Done():
 		return context.Cause(t.ctx)

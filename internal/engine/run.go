@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/arkflow-go/arkflow/checkpoint"
+)
+
+// RestartPolicy says how often a failed execution is started again from its last sealed epoch (DESIGN E7). The zero value is never.
+type RestartPolicy struct {
+	Max     int           // restarts in all
+	Backoff time.Duration // before the first; doubled before each further one, up to MaxBackoff
+}
+
+// MaxBackoff bounds what doubling makes of the time before a restart.
+const MaxBackoff = time.Minute
+
+// errRestarting is the answer to a request for an epoch while a job waits to be restarted.
+var errRestarting = errors.New("the job is being restarted")
+
+// Run is a job over all its executions: the first and those that a restart began. Its methods are safe for concurrent use.
+type Run struct {
+	cfg    Config
+	policy RestartPolicy
+	done   chan struct{}
+	ending chan struct{} // closed when an end was asked for: no restart any more
+
+	mu       sync.Mutex // guards what follows
+	x        *Execution
+	restarts int
+	waiting  bool // between two executions
+	asked    bool // ending is closed
+	err      error
+}
+
+// Supervise starts an execution and, where it fails, further ones as the policy says. An error of the first start is not tried again.
+// started is called with each execution; it may be nil.
+func Supervise(ctx context.Context, cfg Config, policy RestartPolicy, started func(*Execution)) (*Run, error) {
+	if started == nil {
+		started = func(*Execution) {}
+	}
+	cfg = cfg.withDefaults()
+	cfg.feed = &feed{}
+	r := &Run{cfg: cfg, policy: policy, done: make(chan struct{}), ending: make(chan struct{})}
+	x, err := Start(ctx, cfg)
+	started(x)
+	if err != nil {
+		cfg.feed.close()
+		return nil, err
+	}
+	r.x = x
+	detached := context.WithoutCancel(ctx)
+	go r.supervise(detached, started)
+	return r, nil
+}
+
+func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
+	defer close(r.done)
+	defer r.cfg.feed.close()
+	for {
+		x := r.current()
+		<-x.Done()
+		err := x.Wait(ctx)
+		last := x.LastEpoch()
+		for err != nil && !errors.Is(err, ErrCanceled) && r.mayRestart(err) {
+			next, nerr := r.restart(ctx, last)
+			started(next)
+			if err = nerr; err == nil {
+				r.mu.Lock()
+				r.x, r.waiting = next, false
+				asked := r.asked
+				r.mu.Unlock()
+				if asked { // the request came while it was starting
+					next.Cancel()
+				}
+				break
+			}
+		}
+		if r.current() != x {
+			continue
+		}
+		r.mu.Lock()
+		r.err, r.waiting = err, false
+		r.mu.Unlock()
+		return
+	}
+}
+
+// mayRestart waits for the time of the next restart; false where there is none.
+func (r *Run) mayRestart(cause error) bool {
+	r.mu.Lock()
+	if r.restarts >= r.policy.Max || r.asked {
+		r.mu.Unlock()
+		return false
+	}
+	r.restarts++
+	n := r.restarts
+	r.waiting = true
+	r.mu.Unlock()
+	wait, most := r.policy.Backoff, max(MaxBackoff, r.policy.Backoff)
+	for i := 1; i < n && wait < most; i++ {
+		wait *= 2
+	}
+	wait = min(wait, most)
+	msg := fmt.Sprintf("restart %d of %d in %s after: %v", n, r.policy.Max, wait, cause)
+	r.cfg.Logger.Warn("job restarts", "job", r.cfg.Plan.Job, "restart", n, "of", r.policy.Max, "in", wait, "error", cause)
+	r.cfg.feed.publish(Event{Time: r.cfg.Clock.Now(), Kind: EventRestart, Message: msg})
+	timer := r.cfg.Clock.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return true
+	case <-r.ending:
+		return false
+	}
+}
+
+func (r *Run) restart(ctx context.Context, last *checkpoint.Epoch) (*Execution, error) {
+	if last != nil { // an execution that failed before its first epoch leaves the one that it began with
+		r.cfg.Restore = last
+	}
+	return Start(ctx, r.cfg)
+}
+
+func (r *Run) current() *Execution {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.x
+}
+
+// end forbids restarts and gives the execution to be ended.
+func (r *Run) end() *Execution {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.asked {
+		r.asked = true
+		close(r.ending)
+	}
+	return r.x
+}
+
+// Done is closed when the job has ended for good.
+func (r *Run) Done() <-chan struct{} { return r.done }
+
+// Wait waits for the end and gives the error of the last execution, or the cause of ctx.
+func (r *Run) Wait(ctx context.Context) error {
+	select {
+	case <-r.done:
+	default:
+		select {
+		case <-r.done:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// Stop, Drain and Cancel ask for an end and forbid restarts; see Execution. While the job waits for a restart they end it with the error
+// that it failed with.
+func (r *Run) Stop()   { r.end().Stop() }
+func (r *Run) Drain()  { r.end().Drain() }
+func (r *Run) Cancel() { r.end().Cancel() }
+
+// Checkpoint asks for an epoch and waits for it; see Execution.Checkpoint.
+func (r *Run) Checkpoint(ctx context.Context) (int64, error) {
+	r.mu.Lock()
+	x, waiting := r.x, r.waiting
+	r.mu.Unlock()
+	if waiting {
+		return 0, errRestarting
+	}
+	return x.Checkpoint(ctx)
+}
+
+// Status gives the status of the present execution. While the job waits for a restart its state is Starting.
+func (r *Run) Status() Status {
+	r.mu.Lock()
+	x, n, waiting := r.x, r.restarts, r.waiting
+	r.mu.Unlock()
+	s := x.Status()
+	s.Restarts = n
+	if waiting {
+		s.State = Starting
+	}
+	return s
+}
+
+// Events gives the latest events and those to come, over all executions.
+func (r *Run) Events() <-chan Event { return r.cfg.feed.subscribe() }
+
+// Blocked names the tasks of the present execution that have not ended.
+func (r *Run) Blocked() []string { return r.current().Blocked() }
+
+// Peek waits for rows that pass an operator; see Execution.Peek.
+func (r *Run) Peek(ctx context.Context, operator string, rows int) (*Peeked, error) {
+	return r.current().Peek(ctx, operator, rows)
+}
