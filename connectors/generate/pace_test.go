@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/operator"
 )
 
 // readFor reads until the source ends or d has passed: how many rows came at which time since the start.
@@ -138,4 +139,25 @@ func TestEveryAndOptions(t *testing.T) {
 	require.Equal(t, int64(7), s.Count)
 	require.Equal(t, 2, s.NumSplits)
 	require.Equal(t, "5 rows each 1m0s, 7 rows", s.Describe())
+}
+
+func TestLimitRowsMakesBatchesSmallerAndLosesNone(t *testing.T) {
+	for _, s := range []Source{{Context: `{"a":1}`, Count: 10}, Func(func(i int64) struct{ A int64 } { return struct{ A int64 }{i} }, Count(10))} {
+		pool := column.NewDebugPool()
+		r := open(t, s, newContext(pool), "0", nil)
+		r.(operator.RowLimiter).LimitRows(4)
+		var got []int
+		for {
+			b, err := r.Poll()
+			if err == io.EOF {
+				break
+			}
+			require.NoError(t, err)
+			got = append(got, b.Len())
+			b.Release()
+		}
+		require.Equal(t, []int{4, 4, 2}, got)
+		require.NoError(t, r.Close())
+		require.NoError(t, pool.Check())
+	}
 }

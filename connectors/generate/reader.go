@@ -23,6 +23,9 @@ type reader struct {
 	left  int64
 }
 
+// LimitRows implements operator.RowLimiter.
+func (r *reader) LimitRows(n int) { r.pace.most = min(r.pace.most, n) }
+
 // Poll implements operator.Reader.
 func (r *reader) Poll() (*column.Batch, error) {
 	for r.left > 0 {
@@ -62,6 +65,7 @@ func (r *reader) Close() error {
 // pace says when rows are due. It is driven by the times that it is given.
 type pace struct {
 	batch    int
+	most     int // rows made at a time
 	interval time.Duration
 	rate     float64 // rows a second of this split
 
@@ -72,7 +76,7 @@ type pace struct {
 }
 
 func newPace(s Source, now time.Time) pace {
-	return pace{batch: s.BatchSize, interval: s.Interval, rate: s.Rate / float64(s.NumSplits), start: now, next: now}
+	return pace{batch: s.BatchSize, most: min(s.BatchSize, MaxBatchRows), interval: s.Interval, rate: s.Rate / float64(s.NumSplits), start: now, next: now}
 }
 
 // shortestWait keeps a high rate from waking up for every row.
@@ -80,7 +84,7 @@ const shortestWait = time.Millisecond
 
 // due gives the number of rows to make now, or how long to wait until there is one.
 func (p *pace) due(now time.Time) (n int, wait time.Duration) {
-	most := min(p.batch, MaxBatchRows)
+	most := p.most
 	switch {
 	case p.interval > 0:
 		if p.owed == 0 {

@@ -202,15 +202,19 @@ func (in *Inlet[T]) Open(ctx *operator.Context, _ operator.Split, position []byt
 	}
 	in.inUse = true
 	in.wake()
-	return &inletReader[T]{in: in, next: next, bld: column.NewBuilder(ctx.Pool, in.writer.Schema())}, nil
+	return &inletReader[T]{in: in, next: next, most: MaxBatchRows, bld: column.NewBuilder(ctx.Pool, in.writer.Schema())}, nil
 }
 
 type inletReader[T any] struct {
 	in     *Inlet[T]
 	bld    *column.Builder
 	next   int64
+	most   int // rows of a batch
 	closed bool
 }
+
+// LimitRows implements operator.RowLimiter.
+func (r *inletReader[T]) LimitRows(n int) { r.most = min(r.most, n) }
 
 // Poll implements operator.Reader.
 func (r *inletReader[T]) Poll() (*column.Batch, error) {
@@ -218,7 +222,7 @@ func (r *inletReader[T]) Poll() (*column.Batch, error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	at := int(r.next - in.first)
-	n := min(len(in.rows)-at, MaxBatchRows)
+	n := min(len(in.rows)-at, r.most)
 	if n == 0 {
 		if in.closed {
 			return nil, io.EOF

@@ -214,6 +214,9 @@ type reader struct {
 	ready chan struct{}
 }
 
+// LimitRows implements operator.RowLimiter.
+func (r *reader) LimitRows(n int) { r.most = min(r.most, n) }
+
 // skip passes over n rows; false where there are fewer.
 func (r *reader) skip(n int64) bool {
 	r.read = n

@@ -295,3 +295,31 @@ func TestSourceInSpecsTellsFaults(t *testing.T) {
 	_, err = SinkFromParams(p)
 	require.ErrorContains(t, err, "jobs[0].sources[0].codec: a memory sink has no codec")
 }
+
+func TestLimitRowsMakesBatchesSmaller(t *testing.T) {
+	rows := make([]struct{ ID int64 }, 10)
+	sizes := func(src operator.Source) (out []int) {
+		ctx := &operator.Context{Context: t.Context(), Pool: column.NewDebugPool()}
+		r, err := src.Open(ctx, operator.Split{ID: "0"}, nil)
+		require.NoError(t, err)
+		r.(operator.RowLimiter).LimitRows(4)
+		for {
+			b, err := r.Poll()
+			if err != nil {
+				require.NoError(t, r.Close())
+				require.NoError(t, ctx.Pool.Check())
+				return out
+			}
+			out = append(out, b.Len())
+			b.Release()
+		}
+	}
+	require.Equal(t, []int{4, 4, 2}, sizes(Of(rows)))
+	require.Equal(t, []int{3, 3, 3, 1}, sizes(Of(rows).InBatches(3)))
+	in := NewInlet[struct{ ID int64 }](InletConfig{})
+	for _, r := range rows {
+		require.NoError(t, in.Send(t.Context(), r))
+	}
+	require.NoError(t, in.Close())
+	require.Equal(t, []int{4, 4, 2}, sizes(in))
+}

@@ -22,6 +22,13 @@ func (a *activity) pause() {
 	}
 }
 
+// add counts n more goroutines that can move.
+func (a *activity) add(n int) {
+	if a.moving.Add(int64(n)) == 0 && n < 0 && a.quiet != nil {
+		a.quiet()
+	}
+}
+
 // Moving is the number of goroutines that can move. At 0 nothing happens until a clock, a source or a caller does something;
 // Hooks.Quiet tells when that is reached. An execution that is ending always moves.
 func (x *Execution) Moving() int64 {

@@ -23,6 +23,7 @@ type node struct {
 	inst   operator.Instance // nil: a source, a sink, or an operator whose input's schema never came
 	marks  operator.WatermarkHandler
 	timer  operator.TimerHandler
+	side   side            // what the instance does beside the task's goroutine
 	writer operator.Writer // sinks
 	pace   pace            // sinks: MaxRate
 	// unsealed is what a two-phase writer has prepared and not committed yet, oldest first. An epoch that is aborted leaves
@@ -94,7 +95,11 @@ func (n *node) wrap(err error) error {
 func (t *task) guard(f func() error) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &OperatorError{Operator: t.culprit(), Task: t.id.String(), Err: &PanicError{v}, Stack: debug.Stack()}
+			stack := debug.Stack()
+			if p, ok := v.(*operator.Panic); ok {
+				v, stack = p.Value, p.Stack
+			}
+			err = &OperatorError{Operator: t.culprit(), Task: t.id.String(), Err: &PanicError{v}, Stack: stack}
 		}
 	}()
 	return f()
@@ -180,6 +185,9 @@ func (n *node) process(in int, b *column.Batch) error {
 		}
 	}
 	n.leave(prev)
+	if err == nil && n.side.keeper != nil {
+		err = n.keepTime()
+	}
 	return n.wrap(err)
 }
 
@@ -201,6 +209,9 @@ func (n *node) Emit(port int, b *column.Batch) error {
 		}
 		return nil
 	}
+	if port != operator.Main && n.side.tagged {
+		n.rowsOut.Add(int64(b.Len()))
+	}
 	p := &n.ports[port]
 	for _, c := range p.local {
 		if err := c.to.process(c.in, b); err != nil {
@@ -217,6 +228,9 @@ func (n *node) Emit(port int, b *column.Batch) error {
 
 // watermark tells the operator of its watermark, then everything behind it.
 func (n *node) watermark(w int64) error {
+	if n.side.keeper != nil && w != operator.MaxWatermark {
+		return n.keepTime()
+	}
 	if w < n.w || w == n.w && !n.resumed {
 		return nil
 	}
@@ -234,6 +248,11 @@ func (n *node) watermark(w int64) error {
 	}
 	n.w = w
 	n.wNow.Store(w)
+	return n.forward(forward)
+}
+
+// forward tells those behind of a watermark; MinWatermark is none.
+func (n *node) forward(forward int64) error {
 	if forward == operator.MinWatermark {
 		return nil
 	}

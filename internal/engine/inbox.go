@@ -16,6 +16,7 @@ type inbox struct {
 	wake     chan struct{} // has a value when the task may have something to do
 	idle     atomic.Bool   // the task is waiting and has nothing to read: a sender need not collect rows
 	commands atomic.Bool   // there may be commands
+	woken    atomic.Bool   // an operator was woken from beside the task
 
 	mu      sync.Mutex
 	links   []*link
@@ -124,6 +125,17 @@ func (in *inbox) poke() {
 	in.wakeLocked()
 }
 
+// call makes the task look at what was done beside it, soon.
+func (in *inbox) call() {
+	if in.woken.Load() {
+		return // it will look, and has not begun to
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.woken.Store(true)
+	in.wakeLocked()
+}
+
 // takeCommands gives the commands since the last call.
 func (in *inbox) takeCommands() []command {
 	if !in.commands.Load() {
@@ -175,7 +187,7 @@ func (in *inbox) pop() (input int, e shuffle.Element, ok bool) {
 func (in *inbox) rest() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if len(in.pending) > 0 {
+	if len(in.pending) > 0 || in.woken.Load() {
 		return false
 	}
 	for _, l := range in.links {

@@ -224,6 +224,8 @@ func (b *builder) makeNode(t *task, id string, parallelism int) *node {
 		KeyGroups: state.OwnedBy(t.id.Subtask, parallelism, max), Pool: x.pool, Clock: x.clock, Logger: x.log,
 		OnError: x.cfg.Graph.Node(id).OnError, Counters: &n.counters,
 		SetTimer: func(at time.Time) { n.timerAt = at },
+		Wake:     t.in.call,
+		Moving:   x.activity.add,
 		Degraded: func(reason string) { x.degrade(id, reason) },
 	}
 	return n
@@ -337,6 +339,7 @@ func (b *builder) makeInstance(n *node, g *graph.Node) error {
 	n.inst, n.outputs = inst, len(bound.Outputs())
 	n.marks, _ = inst.(operator.WatermarkHandler)
 	n.timer, _ = inst.(operator.TimerHandler)
+	n.take(inst, g.Operator)
 	if c, ok := inst.(operator.Closer); ok {
 		b.x.closers = append(b.x.closers, closer{n, c.Close})
 	}
@@ -440,6 +443,9 @@ func (b *builder) openSplit(s *sourceStage, src operator.Source, sp operator.Spl
 		}
 		out.reader = r
 		b.x.closers = append(b.x.closers, closer{s.node, r.Close})
+		if l, ok := r.(operator.RowLimiter); ok && s.pace.perSecond > 0 {
+			l.LimitRows(s.pace.batch())
+		}
 		if own, ok := r.(operator.WatermarkReader); ok {
 			if w, ok := own.Watermark(); ok {
 				out.w = w

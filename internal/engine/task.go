@@ -26,6 +26,7 @@ type task struct {
 	align  *aligner     // links only
 	ports  []int        // input of the root that link i leads to
 
+	beside  []*node       // nodes that work beside the goroutine of the task, in the order of nodes
 	current *node         // whose code runs, for guard
 	blocked time.Duration // time spent held up by others: links without space, rates, the memory limit
 	timer   operator.Timer
@@ -80,6 +81,9 @@ func (t *task) run() error {
 				return err
 			}
 			if err := t.fireTimers(); err != nil {
+				return err
+			}
+			if err := t.answerWake(); err != nil {
 				return err
 			}
 			if err := loop(); err != nil {
@@ -169,6 +173,11 @@ func (t *task) advance() error {
 			return err
 		}
 	}
+	if status == shuffle.Idle {
+		if err := t.settle(); err != nil {
+			return err
+		}
+	}
 	for _, e := range t.edges {
 		if err := e.setStatus(status); err != nil {
 			return err
@@ -215,6 +224,9 @@ func (t *task) barrier(epoch int64, ends bool) error {
 		if err := t.source.snapshot(snap); err != nil {
 			return err
 		}
+	}
+	if err := t.settle(); err != nil {
+		return err
 	}
 	for _, n := range t.nodes {
 		if err := n.snapshot(epoch, snap); err != nil {

@@ -19,6 +19,9 @@ type pace struct {
 // open reports whether rows may pass at that time.
 func (p *pace) open(now time.Time) bool { return p.perSecond <= 0 || !now.Before(p.ready) }
 
+// batch is how many rows a batch should have at most, so that rows come evenly: those of a tenth of a second.
+func (p *pace) batch() int { return int(min(max(1, p.perSecond/10), 1<<30)) }
+
 // passed notes that n rows passed.
 func (p *pace) passed(n int, now time.Time) {
 	if p.perSecond <= 0 {

@@ -107,6 +107,14 @@ func (t *task) readSplits() error {
 // resume tells those behind of the watermark that the task had in the epoch that the job was restored from: a link begins
 // without one, and a split that is silent now would hold them back for ever.
 func (t *task) resume() error {
+	for _, n := range t.nodes {
+		if n.side.keeper == nil || !n.resumed {
+			continue
+		}
+		if err := n.keepTime(); err != nil {
+			return err
+		}
+	}
 	root := t.root()
 	if t.source == nil || !root.resumed || root.w == operator.MaxWatermark {
 		return nil
