@@ -181,6 +181,18 @@ func TestB2_timePoliciesAreInThePlan(t *testing.T) {
 	assert.Contains(t, got[0]+got[1]+got[2], `operator "c": time.out_of_orderness: -1ns is negative`)
 }
 
+func TestB3_nothingIsAFaultAndNoPanic(t *testing.T) {
+	var zero arkflow.Job
+	zero.Source("in", memory.Of([]order{}), arkflow.ProcessingTime()).Sink("out", drop.Sink{})
+	require.ErrorContains(t, zero.Run(t.Context()), "job name is empty")
+	var none *arkflow.Job
+	none.Source("in", memory.Of([]order{}), arkflow.ProcessingTime()).Sink("out", drop.Sink{})
+	require.ErrorContains(t, none.Run(t.Context()), "the job is nil")
+	job := arkflow.NewJob("job")
+	job.Source("in", memory.Of([]order{}), arkflow.ProcessingTime()).Sink("out", drop.Sink{})
+	require.ErrorContains(t, job.Run(nil), "the context is nil") //nolint:staticcheck // the mistake is the test
+}
+
 func TestB3_faultsComeTogetherWithTheirPlace(t *testing.T) {
 	j := arkflow.NewJob("bad name", arkflow.Parallelism(0), nil)
 	at := here(-1)

@@ -107,6 +107,9 @@ func (j *Job) add(id string, g graph.Node) *node {
 		n.broken, n.key = true, fmt.Sprintf("\x00%d", len(j.nodes))
 		return n
 	}
+	if j.ids == nil { // a zero Job, which has no name: that is its fault
+		j.ids = map[string]*node{}
+	}
 	j.ids[id] = n
 	return n
 }

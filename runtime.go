@@ -138,6 +138,9 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 	if err := rt.Validate(); err != nil {
 		return nil, err
 	}
+	if ctx == nil {
+		return nil, &Fault{Problem: "the context is nil", Hint: "give context.Background()"}
+	}
 	rt = rt.WithDefaults()
 	var sc startConfig
 	for _, o := range opts {

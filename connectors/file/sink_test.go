@@ -99,10 +99,21 @@ func TestSink_mendsTheEndOfWhatACrashLeft(t *testing.T) {
 		}
 		require.Equal(t, want, content(t, path), "cut at %d", n)
 	}
-	path = write(t, dir, "plain.jsonl.gz", lines(0, 2))
-	_, err = Sink{URL: path}.Open(ctx, stream)
-	assert.EqualError(t, err, `append to "`+path+`": it is not gzip`)
-	assert.Equal(t, lines(0, 2), func() string { b, _ := os.ReadFile(path); return string(b) }(), "what is not ours is left alone")
+	for _, text := range []string{lines(0, 2), "hello", "h", "\x1fhello"} {
+		path = write(t, dir, "plain.jsonl.gz", text)
+		_, err = Sink{URL: path}.Open(ctx, stream)
+		assert.EqualError(t, err, `append to "`+path+`": it is not gzip`)
+		assert.Equal(t, text, func() string { b, _ := os.ReadFile(path); return string(b) }(), "what is not ours is left alone")
+	}
+}
+
+func TestSink_writesToADevice(t *testing.T) {
+	ctx := newContext(t, operator.Fail())
+	w, err := Sink{URL: os.DevNull}.Open(ctx, stream)
+	require.NoError(t, err)
+	put(t, ctx, w, 0, 2)
+	require.NoError(t, w.Flush(), "a device cannot be synced")
+	require.NoError(t, w.Close())
 }
 
 func TestSink_eachTaskWritesAFileOfItsOwn(t *testing.T) {

@@ -217,15 +217,14 @@ func (s Source) inferFile(ctx context.Context, in codec.Inference, name string) 
 	return malformed, nil
 }
 
-// statRegular says whether a path can be read as a file.
+// statRegular says whether a path can be read as a file. What is none is not opened: that of a pipe waits for a writer.
 func statRegular(name string) error {
-	f, err := os.Open(name)
-	if err != nil {
-		return err
-	}
-	info, err := f.Stat()
-	if closed := f.Close(); err == nil {
-		err = closed
+	info, err := os.Stat(name)
+	if err == nil && info.Mode().IsRegular() {
+		var f *os.File
+		if f, err = os.Open(name); err == nil {
+			err = f.Close()
+		}
 	}
 	switch {
 	case err != nil:

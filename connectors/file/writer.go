@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/column"
@@ -26,6 +27,7 @@ type writer struct {
 	zip    *gzip.Writer // a member is open between its first row and the next Flush
 	inZip  bool
 	buf    []byte
+	keeps  bool  // a regular file, which can be synced
 	dirty  bool  // something was written since the last sync
 	failed error // of the first write that failed; all later ones fail too
 }
@@ -53,7 +55,8 @@ func (w *writer) mend(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() || info.Size() == 0 {
+	w.keeps = info.Mode().IsRegular()
+	if !w.keeps || info.Size() == 0 {
 		return nil
 	}
 	if w.zipped {
@@ -69,9 +72,19 @@ func (w *writer) mend(ctx context.Context) error {
 	return err
 }
 
+// gzipMagic is what every gzip file begins with: the magic number and the only method there is.
+const gzipMagic = "\x1f\x8b\x08"
+
 // mendZip cuts off a member that is not whole. A file without a whole member is refused unless it looks like one: it was
 // not written by a sink.
 func (w *writer) mendZip(ctx context.Context, size int64) error {
+	head := make([]byte, min(size, int64(len(gzipMagic))))
+	if _, err := w.file.ReadAt(head, 0); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(gzipMagic, string(head)) {
+		return errors.New("it is not gzip")
+	}
 	src := &countingReader{r: bufio.NewReaderSize(io.NewSectionReader(w.file, 0, size), blockBytes)}
 	z, err := gzip.NewReader(src)
 	if errors.Is(err, gzip.ErrHeader) {
@@ -162,7 +175,7 @@ func (w *writer) startMember() {
 
 // Flush is part of operator.Writer: all rows are on the disk, in gzip as a whole member.
 func (w *writer) Flush() error {
-	if err := w.complete(); err != nil || !w.dirty {
+	if err := w.complete(); err != nil || !w.dirty || !w.keeps {
 		return err
 	}
 	if err := w.file.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {

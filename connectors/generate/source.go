@@ -85,7 +85,9 @@ func Splits(n int) Option { return func(s *Source) { s.NumSplits = n } }
 func Func[T any](fn func(i int64) T, options ...Option) Source {
 	s := Source{fn: &function{}}
 	for _, o := range options {
-		o(&s)
+		if o != nil {
+			o(&s)
+		}
 	}
 	w, err := structmap.NewWriter[T]()
 	switch {

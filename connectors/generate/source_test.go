@@ -211,6 +211,7 @@ func TestCheckTellsAllFaults(t *testing.T) {
 	require.Error(t, err)
 	require.Nil(t, s.Schema())
 
+	require.NoError(t, Func(func(i int64) event { return event{} }, nil).Check(), "an option that is nil is none")
 	require.ErrorContains(t, Source{Context: sample, Rate: 1, Interval: 1}.Check(), "rate: there is an interval as well; give one of the two")
 	require.ErrorContains(t, Source{}.Check(), "context: there is no context")
 	both := Func(makeEvent)

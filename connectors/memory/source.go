@@ -109,8 +109,7 @@ func countNulls(a arrow.Array) {
 // InSplits gives the source with its rows cut into n splits of about as many rows each, in order.
 func (s Source) InSplits(n int) Source {
 	if n < 1 {
-		s.err = &fault.Fault{Path: "splits", Problem: fmt.Sprintf("%d splits", n), Hint: "give 1 at least"}
-		return s
+		return s.withFault(&fault.Fault{Path: "splits", Problem: fmt.Sprintf("%d splits", n), Hint: "give 1 at least"})
 	}
 	var all []span
 	total := 0
@@ -141,9 +140,17 @@ func (s Source) InSplits(n int) Source {
 // InBatches gives the source with batches of at most n rows, 1 to MaxBatchRows.
 func (s Source) InBatches(n int) Source {
 	if n < 1 || n > MaxBatchRows {
-		s.err = &fault.Fault{Path: "batch_rows", Problem: fmt.Sprintf("%d is not within 1 and %d", n, MaxBatchRows)}
+		return s.withFault(&fault.Fault{Path: "batch_rows", Problem: fmt.Sprintf("%d is not within 1 and %d", n, MaxBatchRows)})
 	}
 	s.batchRows = n
+	return s
+}
+
+func (s Source) withFault(f *fault.Fault) Source {
+	var all fault.List
+	all.Add(s.err)
+	all.Add(f)
+	s.err = all.Err()
 	return s
 }
 

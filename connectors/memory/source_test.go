@@ -204,7 +204,7 @@ func TestSourceTellsWhatIsWrong(t *testing.T) {
 		"the schema is nil":                                     Records(nil),
 		`column "l": type list<`:                                Records(list),
 		"record 0: has the schema":                              Records(s, other),
-		"0 splits":                                              Of(items(0, 1)).InSplits(0),
+		"0 splits":                                              Of(items(0, 1)).InSplits(0).InBatches(-1),
 		"batch_rows: 0 is not within":                           Of(items(0, 1)).InBatches(0),
 		"batch_rows: 8193":                                      Of(items(0, 1)).InBatches(8193),
 	} {

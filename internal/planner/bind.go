@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
@@ -127,12 +128,19 @@ func (c *check) timePolicy(n *graph.Node) {
 	case t.Kind == operator.EventTimePolicy && t.Column == "":
 		c.fault(n, &fault.Fault{Path: "time.timestamp_field", Problem: "event time needs a column",
 			Hint: "name the Int64 (milliseconds) or timestamp column that holds it"})
-	case t.OutOfOrderness < 0:
-		c.fault(n, &fault.Fault{Path: "time.out_of_orderness", Problem: fmt.Sprintf("%s is negative", t.OutOfOrderness), Hint: "give 0 or more"})
-	case t.MaxFutureSkew < 0:
-		c.fault(n, &fault.Fault{Path: "time.max_future_skew", Problem: fmt.Sprintf("%s is negative", t.MaxFutureSkew), Hint: "give 0 (no limit) or more"})
-	case t.IdleTimeout < 0:
-		c.fault(n, &fault.Fault{Path: "time.idle_timeout", Problem: fmt.Sprintf("%s is negative", t.IdleTimeout), Hint: "give 0 (never) or more"})
+	}
+	for _, d := range []struct {
+		path  string
+		value time.Duration
+		hint  string
+	}{
+		{"time.out_of_orderness", t.OutOfOrderness, "give 0 or more"},
+		{"time.max_future_skew", t.MaxFutureSkew, "give 0 (no limit) or more"},
+		{"time.idle_timeout", t.IdleTimeout, "give 0 (never) or more"},
+	} {
+		if d.value < 0 {
+			c.fault(n, &fault.Fault{Path: d.path, Problem: fmt.Sprintf("%s is negative", d.value), Hint: d.hint})
+		}
 	}
 }
 

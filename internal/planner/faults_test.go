@@ -95,6 +95,12 @@ func TestCompile_tellsWhatIsWrongWithTheStructure(t *testing.T) {
 			n.Time = operator.TimePolicy{Kind: operator.EventTimePolicy, Column: "x", OutOfOrderness: -time.Second}
 		}).sink("out").edges("in>out"),
 			[]string{`operator "in": time.out_of_orderness: -1s is negative; give 0 or more (in.go:1)`}},
+		"several mistakes of one time policy": {newGraph(1).source("in", "x").with(func(n *graph.Node) {
+			n.Time = operator.TimePolicy{Kind: operator.EventTimePolicy, OutOfOrderness: -time.Second, IdleTimeout: -time.Second}
+		}).sink("out").edges("in>out"),
+			[]string{`operator "in": time.timestamp_field: event time needs a column; name the Int64 (milliseconds) or timestamp column that holds it (in.go:1)`,
+				`operator "in": time.out_of_orderness: -1s is negative; give 0 or more (in.go:1)`,
+				`operator "in": time.idle_timeout: -1s is negative; give 0 (never) or more (in.go:1)`}},
 		"negative idle timeout": {newGraph(1).source("in", "x").with(func(n *graph.Node) {
 			n.Time = operator.TimePolicy{IdleTimeout: -time.Second}
 		}).sink("out").edges("in>out"),
