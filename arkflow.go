@@ -1,6 +1,8 @@
 package arkflow
 
 import (
+	"time"
+
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/arkflow-go/arkflow/operator"
 )
@@ -17,3 +19,12 @@ func Fail() ErrorPolicy { return operator.Fail() }
 
 // Skip drops rows that cannot be processed, counts them under the reason "error" and logs a throttled warning.
 func Skip() ErrorPolicy { return operator.Skip() }
+
+// Retry tries n times more, the first time after backoff, which doubles with each further try up to a minute; then the job fails, or does
+// what Then says: Retry(3, time.Second).Then(Skip()). It tries what may go better the next time: reading from a source, a Go function, writing to
+// a sink.
+func Retry(n int, backoff time.Duration) ErrorPolicy { return operator.Retry(n, backoff) }
+
+// DeadLetter hands rows that cannot be processed to another sink, with the reason, the operator, the phase and the place they came from, and
+// counts them under the reason "dead_letter". Its rows have the columns of operator.DeadLetterSchema.
+func DeadLetter(sink operator.Sink) ErrorPolicy { return operator.DeadLetter(sink) }

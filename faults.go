@@ -44,3 +44,15 @@ func under(err error, path, operator string) error {
 	}
 	return all.Err()
 }
+
+// asFault gives an error as one fault with a path; nil for none.
+func asFault(err error, path string) *Fault {
+	if err == nil {
+		return nil
+	}
+	var f *Fault
+	if errors.As(err, &f) && f.Path != "" {
+		return f
+	}
+	return &Fault{Path: path, Problem: err.Error()}
+}

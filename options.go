@@ -89,10 +89,13 @@ func (o NodeOption) applySource(n *graph.Node) *fault.Fault   { return o.set(n) 
 func (o NodeOption) applyOperator(n *graph.Node) *fault.Fault { return o.set(n) }
 func (o NodeOption) applySink(n *graph.Node) *fault.Fault     { return o.set(n) }
 
-// OnError says what happens to rows that a source cannot decode, an operator not process, or a sink not write. Defaults to
-// Fail().
+// OnError says what happens to rows that a source cannot decode, an operator not process, or a sink not write: Fail(), Skip(),
+// Retry(n, backoff) or DeadLetter(sink), or several in turn: Retry(3, time.Second).Then(DeadLetter(sink)). Defaults to Fail().
 func OnError(p ErrorPolicy) NodeOption {
-	return NodeOption{func(n *graph.Node) *fault.Fault { n.OnError = p; return nil }}
+	return NodeOption{func(n *graph.Node) *fault.Fault {
+		n.OnError = p
+		return asFault(p.Check(), "on_error")
+	}}
 }
 
 // Tasks is the number of tasks that run this source, operator or sink. Defaults to the job's Parallelism; at most its

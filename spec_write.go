@@ -39,7 +39,11 @@ type specWriter struct {
 
 func (w *specWriter) node(n *node) {
 	o := OperatorSpec{ID: n.ID, Kind: n.Kind(), Parallelism: n.Parallelism}
-	if n.OnError.Skips() {
+	switch retries, _ := n.OnError.Retries(); {
+	case retries > 0 || n.OnError.DeadLetterSink() != nil:
+		w.faults.Add(&Fault{Operator: n.ID, At: n.At, Path: "on_error", Problem: fmt.Sprintf("the error policy %q cannot be written in a spec", n.OnError),
+			Hint: "run the job from its program, or use Fail() or Skip()"})
+	case n.OnError.Skips():
 		o.OnError = "skip"
 	}
 	switch {

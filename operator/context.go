@@ -68,36 +68,10 @@ type Context struct {
 	// Degraded says that results may be missing from now on and why: it shows in Status and, the first time, as an event.
 	// Nil where nobody listens.
 	Degraded func(reason string)
-}
-
-// ErrorPolicy says what happens to a row or record that cannot be processed. The zero value is Fail.
-type ErrorPolicy struct{ skip bool }
-
-// Fail ends the job with the error: the default.
-func Fail() ErrorPolicy { return ErrorPolicy{} }
-
-// Skip drops the row, counts it under the reason "error" and logs a throttled warning.
-func Skip() ErrorPolicy { return ErrorPolicy{skip: true} }
-
-// Skips reports whether rows in error are skipped.
-func (p ErrorPolicy) Skips() bool { return p.skip }
-
-func (p ErrorPolicy) String() string {
-	if p.skip {
-		return "skip"
-	}
-	return "fail"
-}
-
-// Reject applies the error policy to n rows that could not be processed because of err: under Skip they are counted and
-// nil is returned, under Fail err is.
-func (c *Context) Reject(n int, err error) error {
-	if !c.OnError.skip {
-		return err
-	}
-	c.Counters.Drop("error", n)
-	c.Counters.warn(c, err)
-	return nil
+	// Pause waits as part of the work of the task; an error says that the task must end. Nil: Clock is waited on.
+	Pause func(d time.Duration) error
+	// DeadLetter takes what the error policy DeadLetter applies to. Nil where the policy is another.
+	DeadLetter func(r Rejected) error
 }
 
 // RowError says which value of which row could not be processed.
@@ -146,9 +120,11 @@ type Counters struct {
 // Reasons under which rows are dropped.
 const (
 	DropError         = "error"          // in error under Skip
+	DropDeadLetter    = "dead_letter"    // in error under DeadLetter: it is in the dead-letter sink
 	DropFiltered      = "filtered"       // a filter's condition was not true
 	DropNullTimestamp = "null_timestamp" // no event time, and the late policy drops
 	DropEvicted       = "evicted"        // its window was evicted at MaxBufferedKeys
+	DropGap           = "gap"            // between two windows that leave gaps
 	DropLate          = "late"           // late, and the late policy drops
 )
 
@@ -206,11 +182,6 @@ func (c *Counters) Dropped() map[string]int64 {
 
 // WarnEvery is the least time between two warnings of one operator of one task.
 const WarnEvery = 10 * time.Second
-
-// warn logs at most one warning each WarnEvery, with the number of those that were suppressed.
-func (c *Counters) warn(ctx *Context, err error) {
-	ctx.Warn("row skipped", "error", err)
-}
 
 // Warn logs a warning of this operator, at most one each WarnEvery, with the number of those suppressed since.
 func (c *Context) Warn(msg string, args ...any) {

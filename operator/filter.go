@@ -92,10 +92,8 @@ func (t *filterTask) Process(_ int, b *column.Batch, out Output) error {
 		n = kept.Len()
 	}
 	bad := t.errs.Len()
-	if bad > 0 {
-		if err := t.ctx.Reject(bad, rowError(t.errs.First())); err != nil {
-			return err
-		}
+	if err := rejectErrors(t.ctx, b, &t.errs); err != nil {
+		return err
 	}
 	t.ctx.Counters.Drop(DropFiltered, b.Len()-bad-n)
 	if n == 0 {

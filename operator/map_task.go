@@ -52,17 +52,11 @@ func (t *mapTask[In, Out]) Process(_ int, b *column.Batch, out Output) error {
 	}()
 	t.reader.Begin(b)
 	t.kept, t.some = t.kept[:0], b.Sel != nil
-	bad, first := 0, error(nil)
 	for from := 0; from < b.Len(); from += mapChunk {
 		n := min(mapChunk, b.Len()-from)
-		made, failed, err := t.mapChunk(b, from, n)
-		if failed > 0 {
-			if bad += failed; first == nil {
-				first = err
-			}
-			if !t.ctx.OnError.Skips() {
-				return t.ctx.Reject(failed, err)
-			}
+		made, err := t.mapChunk(b, from, n)
+		if err != nil {
+			return err
 		}
 		t.writer.Append(t.rows, t.out[:made])
 		if t.rows.Bytes() >= mapOutBytes && from+n < b.Len() {
@@ -71,17 +65,11 @@ func (t *mapTask[In, Out]) Process(_ int, b *column.Batch, out Output) error {
 			}
 		}
 	}
-	if bad > 0 {
-		if err := t.ctx.Reject(bad, first); err != nil {
-			return err
-		}
-	}
 	return t.emit(b, b.Len(), out)
 }
 
-// mapChunk maps n rows from `from` on. It gives how many it made, how many were refused, and why the first was; under Fail
-// it stops there.
-func (t *mapTask[In, Out]) mapChunk(b *column.Batch, from, n int) (made, failed int, first error) {
+// mapChunk maps n rows from `from` on and gives how many it made; an error is one that the error policy does not let pass.
+func (t *mapTask[In, Out]) mapChunk(b *column.Batch, from, n int) (made int, err error) {
 	errs := t.reader.Read(from, t.in[:n])
 	if errs == nil && t.pure != nil {
 		for i := range t.in[:n] {
@@ -90,13 +78,13 @@ func (t *mapTask[In, Out]) mapChunk(b *column.Batch, from, n int) (made, failed 
 		for i := 0; t.some && i < n; i++ {
 			t.kept = append(t.kept, uint32(b.Row(from+i)))
 		}
-		return n, 0, nil
+		return n, nil
 	}
 	for i := range n {
 		var err error
 		if errs != nil && errs[i] != nil {
 			err = fieldError(errs[i])
-		} else if t.out[made], err = t.fn(t.in[i]); err != nil {
+		} else if t.out[made], err = t.call(t.in[i]); err != nil {
 			err = &RowError{Err: err, Value: excerpt(t.in[i])}
 		} else if err = t.writer.Check(&t.out[made]); err != nil {
 			err = fieldError(err)
@@ -107,11 +95,8 @@ func (t *mapTask[In, Out]) mapChunk(b *column.Batch, from, n int) (made, failed 
 			}
 			continue
 		}
-		if failed++; first == nil {
-			first = err
-		}
-		if !t.ctx.OnError.Skips() {
-			return made, failed, first
+		if err := t.ctx.RejectRows(b, []uint32{uint32(b.Row(from + i))}, func(int) error { return err }); err != nil {
+			return made, err
 		}
 		if !t.some {
 			t.some = true
@@ -120,7 +105,16 @@ func (t *mapTask[In, Out]) mapChunk(b *column.Batch, from, n int) (made, failed 
 			}
 		}
 	}
-	return made, failed, first
+	return made, nil
+}
+
+// call calls the function, again where the error policy says so.
+func (t *mapTask[In, Out]) call(in In) (out Out, err error) {
+	out, err = t.fn(in)
+	for attempt := 0; err != nil && t.ctx.Again(attempt); attempt++ {
+		out, err = t.fn(in)
+	}
+	return out, err
 }
 
 // emit hands on the rows so far, which end before row `to` of the batch.

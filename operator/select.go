@@ -196,7 +196,7 @@ func (t *projectTask) Process(_ int, b *column.Batch, out Output) error {
 		return out.Emit(Main, made)
 	}
 	made.Release()
-	if err := t.ctx.Reject(bad, rowError(t.errs.First())); err != nil {
+	if err := rejectErrors(t.ctx, b, &t.errs); err != nil {
 		return err
 	}
 	rest := t.errs.Without(b)

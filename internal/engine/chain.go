@@ -46,6 +46,7 @@ type node struct {
 	peak     atomic.Int64 // greatest number of bytes per 1,000 entries seen with the most entries
 	peakEnts atomic.Int64
 	peek     peeks
+	dead     *deadLetters // nil where the error policy is another
 }
 
 // port is where the rows of an output port go.
@@ -168,17 +169,7 @@ func (n *node) process(in int, b *column.Batch) error {
 	prev := n.enter()
 	var err error
 	if n.writer != nil {
-		if err = n.task.hold(&n.pace); err != nil {
-			return err
-		}
-		if err = n.task.write(n.writer, b); err != nil && n.task.ctx.Err() == nil {
-			err = n.ctx.Reject(b.Len(), err)
-		} else if err == nil {
-			n.rowsOut.Add(int64(b.Len()))
-			if n.pace.perSecond > 0 {
-				n.pace.passed(b.Len(), n.task.exec.clock.Now())
-			}
-		}
+		err = n.write(b)
 	} else if n.inst != nil {
 		if err = n.inst.Process(in, b, n); n.task.exec.cfg.MemoryLimit > 0 {
 			n.meter()
@@ -189,6 +180,35 @@ func (n *node) process(in int, b *column.Batch) error {
 		err = n.keepTime()
 	}
 	return n.wrap(err)
+}
+
+// write gives a batch to the sink, again where the error policy says so.
+func (n *node) write(b *column.Batch) error {
+	if err := n.task.hold(&n.pace); err != nil {
+		return err
+	}
+	err := n.task.write(n.writer, b)
+	for attempt := 0; err != nil && n.task.ctx.Err() == nil && n.ctx.Again(attempt); attempt++ {
+		n.ctx.Warn("write failed, tried again", "attempt", attempt+2, "error", err)
+		err = n.task.write(n.writer, b)
+	}
+	switch {
+	case err == nil:
+		n.rowsOut.Add(int64(b.Len()))
+		if n.pace.perSecond > 0 {
+			n.pace.passed(b.Len(), n.task.exec.clock.Now())
+		}
+		return nil
+	case n.task.ctx.Err() != nil:
+		return err
+	case n.dead == nil:
+		return n.ctx.Reject(b.Len(), err)
+	}
+	rows := make([]uint32, b.Len())
+	for i := range rows {
+		rows[i] = uint32(b.Row(i))
+	}
+	return n.ctx.RejectRows(b, rows, func(int) error { return err })
 }
 
 // Emit implements operator.Output.
@@ -329,6 +349,9 @@ func (n *node) takeSnapshot(epoch int64, into *checkpoint.TaskSnapshot) error {
 		if err := w.Flush(); err != nil {
 			return n.wrap(fmt.Errorf("flush at epoch %d: %w", epoch, err))
 		}
+	}
+	if err := n.dead.flush(); err != nil {
+		return n.wrap(err)
 	}
 	into.Operators = append(into.Operators, s)
 	return nil

@@ -333,6 +333,9 @@ func (x *Execution) release() error {
 		for _, e := range t.edges {
 			e.discard()
 		}
+		for _, n := range t.nodes {
+			n.dead.discard()
+		}
 		if t.timer != nil {
 			t.timer.Stop()
 		}

@@ -126,7 +126,7 @@ func (b *builder) build() error {
 	if err := b.connect(); err != nil {
 		return err
 	}
-	steps := []func(*node, *graph.Node) error{b.openSink, b.makeInstance, b.openSource}
+	steps := []func(*node, *graph.Node) error{b.openDeadLetters, b.openSink, b.makeInstance, b.openSource}
 	for _, step := range steps {
 		for _, t := range b.x.tasks {
 			for _, n := range t.nodes {
@@ -227,6 +227,7 @@ func (b *builder) makeNode(t *task, id string, parallelism int) *node {
 		Wake:     t.in.call,
 		Moving:   x.activity.add,
 		Degraded: func(reason string) { x.degrade(id, reason) },
+		Pause:    t.pause,
 	}
 	return n
 }

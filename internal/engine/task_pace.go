@@ -42,9 +42,14 @@ func (t *task) hold(p *pace) error {
 	if p.open(now) {
 		return nil
 	}
+	return t.pause(p.ready.Sub(now))
+}
+
+// pause waits as part of the work of the task; an error says that the task must end.
+func (t *task) pause(d time.Duration) error {
 	t.beginRest(true)
 	defer t.endRest()
-	timer := t.exec.clock.NewTimer(p.ready.Sub(now))
+	timer := t.exec.clock.NewTimer(d)
 	defer timer.Stop()
 	t.exec.activity.pause()
 	defer t.exec.activity.resume()

@@ -33,16 +33,18 @@ type sourceStage struct {
 
 // split is one split in the task that reads it.
 type split struct {
-	id      string
-	reader  operator.Reader // nil: it had ended before the epoch that the job was restored from
-	last    []byte          // reader == nil: its last position
-	done    bool
-	max     int64 // greatest event time seen
-	has     bool  // there was one
-	w       int64 // watermark: what J of the next row is
-	dry     bool  // the last poll gave nothing
-	ahead   bool  // not polled: more than MaxDrift ahead of the slowest split
-	dryFrom time.Duration
+	id        string
+	reader    operator.Reader // nil: it had ended before the epoch that the job was restored from
+	last      []byte          // reader == nil: its last position
+	done      bool
+	max       int64     // greatest event time seen
+	has       bool      // there was one
+	w         int64     // watermark: what J of the next row is
+	dry       bool      // the last poll gave nothing
+	failures  int       // polls that failed in a row
+	notBefore time.Time // the next one is not tried before; zero where the last one did not fail
+	ahead     bool      // not polled: more than MaxDrift ahead of the slowest split
+	dryFrom   time.Duration
 }
 
 // IngestionTick is how often the watermark of an ingestion-time source moves on while no row comes.
@@ -74,6 +76,9 @@ func (t *task) readSplits() error {
 			continue
 		}
 		open = true
+		if sp.failures > 0 && t.exec.clock.Now().Before(sp.notBefore) {
+			continue
+		}
 		if sp.ahead = s.tooFarAhead(sp); sp.ahead {
 			sp.dry = false // being held up is not idleness
 			continue
@@ -97,7 +102,7 @@ func (t *task) readSplits() error {
 		return err
 	}
 	for _, sp := range s.splits {
-		if !sp.done && !sp.dry && !sp.ahead {
+		if !sp.done && !sp.dry && !sp.ahead && sp.failures == 0 {
 			return nil // a split has just ended or woken
 		}
 	}
@@ -135,6 +140,9 @@ func (s *sourceStage) poll(i int, sp *split) (bool, error) {
 		if b != nil {
 			b.Release()
 		}
+		if !errors.Is(err, io.EOF) && s.again(sp, err) {
+			return false, nil
+		}
 		if !errors.Is(err, io.EOF) {
 			return false, s.node.wrap(fmt.Errorf("split %q: %w", sp.id, err))
 		}
@@ -142,6 +150,7 @@ func (s *sourceStage) poll(i int, sp *split) (bool, error) {
 		s.task.merge.status[i] = shuffle.Finished
 		return false, s.task.advance()
 	}
+	sp.failures = 0
 	if b == nil {
 		if err := s.readWatermark(i, sp); err != nil {
 			return false, err
@@ -185,6 +194,20 @@ func (s *sourceStage) poll(i int, sp *split) (bool, error) {
 		return true, s.task.advance()
 	}
 	return true, nil
+}
+
+// again says whether a poll that failed is to be tried once more, after a time in which other splits are read.
+func (s *sourceStage) again(sp *split, err error) bool {
+	n, _ := s.node.ctx.OnError.Retries()
+	if sp.failures >= n {
+		return false
+	}
+	now := s.task.exec.clock.Now()
+	sp.notBefore = now.Add(s.node.ctx.OnError.RetryAfter(sp.failures))
+	sp.failures++
+	sp.dry = false // what could not be read is not idle
+	s.node.ctx.Warn("read failed, tried again", "split", sp.id, "attempt", sp.failures+1, "error", err)
+	return true
 }
 
 // readWatermark asks a reader that knows its own watermark.
@@ -242,6 +265,11 @@ func (s *sourceStage) deadline() (at time.Time) {
 	if now := s.task.exec.clock.Now(); !s.pace.open(now) {
 		return s.pace.ready
 	}
+	for _, sp := range s.splits {
+		if sp.failures > 0 && !sp.done && (at.IsZero() || sp.notBefore.Before(at)) {
+			at = sp.notBefore
+		}
+	}
 	if s.policy.IdleTimeout <= 0 {
 		return at
 	}
@@ -295,7 +323,7 @@ func (s *sourceStage) await(wake <-chan struct{}, due <-chan time.Time) bool {
 func (s *sourceStage) readyChannels() (out []<-chan struct{}) {
 	seen := map[<-chan struct{}]bool{}
 	for _, sp := range s.splits {
-		if sp.done || sp.ahead {
+		if sp.done || sp.ahead || sp.failures > 0 {
 			continue
 		}
 		if c := sp.reader.Ready(); c != nil && !seen[c] {

@@ -142,8 +142,12 @@ func (m *chainMaker) describe(n *graph.Node, chain string) plan.Operator {
 	if d, ok := described.(operator.Described); ok {
 		_ = guard("describe", func() error { detail = append([]string{d.Describe()}, detail...); return nil })
 	}
-	if n.OnError.Skips() {
-		detail = append(detail, "rows in error are skipped")
+	if n.OnError.String() != operator.Fail().String() {
+		if text := n.OnError.String(); text == operator.Skip().String() {
+			detail = append(detail, "rows in error are skipped")
+		} else {
+			detail = append(detail, "on error: "+text)
+		}
 	}
 	o.Detail = strings.Join(slices.DeleteFunc(detail, func(s string) bool { return s == "" }), "; ")
 	if s := m.streams[n.ID]; len(s) > 0 {
