@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // Bind checks the expression against a schema: names, types, constants. The error holds every fault found, each a
@@ -47,17 +48,17 @@ type binder struct {
 
 // bound is a sub-expression with its type.
 type bound struct {
-	node     *node
+	node     *tree.Node
 	step     step // nil for a constant that nobody has used yet
 	typ      arrow.DataType
 	kind     column.Kind
 	nullable bool
-	fails    bool     // rows can be in error
-	lit      *literal // of a constant
+	fails    bool          // rows can be in error
+	lit      *tree.Literal // of a constant
 }
 
-func (x *bound) class() class  { return classOf(x.typ) }
-func (x *bound) untyped() bool { return x.lit != nil && x.lit.untyped() }
+func (x *bound) class() tree.Class { return tree.ClassOf(x.typ) }
+func (x *bound) untyped() bool     { return x.lit != nil && x.lit.Untyped() }
 
 // use gives the step, making that of a constant.
 func (x *bound) use() step {
@@ -75,60 +76,60 @@ func (bd *binder) add(f error) {
 }
 
 // faultf records a fault of a sub-expression.
-func (bd *binder) faultf(n *node, hint, format string, args ...any) {
+func (bd *binder) faultf(n *tree.Node, hint, format string, args ...any) {
 	bd.add(&fault.Fault{Problem: "expression " + n.String() + ": " + fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (bd *binder) constant(n *node, l literal) bound {
-	return bound{node: n, typ: l.typ, kind: column.KindOf(l.typ), nullable: l.null(), lit: &l}
+func (bd *binder) constant(n *tree.Node, l tree.Literal) bound {
+	return bound{node: n, typ: l.Type, kind: column.KindOf(l.Type), nullable: l.IsNull(), lit: &l}
 }
 
 // bind gives the typed form of a sub-expression; false where a fault was recorded.
-func (bd *binder) bind(n *node) (bound, bool) {
-	if n.fault != nil {
-		bd.add(&fault.Fault{Problem: "expression: " + n.fault.Error()})
+func (bd *binder) bind(n *tree.Node) (bound, bool) {
+	if n.Fault != nil {
+		bd.add(&fault.Fault{Problem: "expression: " + n.Fault.Error()})
 		return bound{}, false
 	}
-	switch n.op {
-	case opColumn:
+	switch n.Op {
+	case tree.OpColumn:
 		return bd.column(n)
-	case opLiteral:
-		if !n.lit.untyped() && column.KindOf(n.lit.typ) == column.Invalid {
-			bd.faultf(n, "", "type %s is not supported", n.lit.typ)
+	case tree.OpLiteral:
+		if !n.Lit.Untyped() && column.KindOf(n.Lit.Type) == column.Invalid {
+			bd.faultf(n, "", "type %s is not supported", n.Lit.Type)
 			return bound{}, false
 		}
-		l := n.lit
-		l.typ = plainType(l.typ)
+		l := n.Lit
+		l.Type = tree.PlainType(l.Type)
 		return bd.constant(n, l), true
-	case opNeg:
+	case tree.OpNeg:
 		return bd.negate(n)
-	case opNot:
+	case tree.OpNot:
 		return bd.not(n)
-	case opIsNull, opIsNotNull:
+	case tree.OpIsNull, tree.OpIsNotNull:
 		return bd.nullTest(n)
-	case opIn:
+	case tree.OpIn:
 		return bd.in(n)
 	}
-	l, okL := bd.bind(n.args[0])
-	r, okR := bd.bind(n.args[1])
+	l, okL := bd.bind(n.Args[0])
+	r, okR := bd.bind(n.Args[1])
 	if !okL || !okR {
 		return bound{}, false
 	}
-	switch n.op {
-	case opAnd, opOr:
+	switch n.Op {
+	case tree.OpAnd, tree.OpOr:
 		return bd.logic(n, l, r)
-	case opAdd, opSub, opMul, opDiv, opMod:
+	case tree.OpAdd, tree.OpSub, tree.OpMul, tree.OpDiv, tree.OpMod:
 		return bd.arith(n, l, r)
 	}
 	return bd.compare(n, l, r)
 }
 
-func (bd *binder) column(n *node) (bound, bool) {
-	at := bd.schema.FieldIndices(n.name)
+func (bd *binder) column(n *tree.Node) (bound, bool) {
+	at := bd.schema.FieldIndices(n.Name)
 	if len(at) == 0 {
-		if !bd.unknown[n.name] {
-			bd.unknown[n.name] = true
-			bd.add(fault.Unknown("column", n.name, bd.names))
+		if !bd.unknown[n.Name] {
+			bd.unknown[n.Name] = true
+			bd.add(fault.Unknown("column", n.Name, bd.names))
 		}
 		return bound{}, false
 	}
@@ -136,10 +137,10 @@ func (bd *binder) column(n *node) (bound, bool) {
 	kind := column.KindOf(f.Type)
 	switch {
 	case kind == column.Invalid:
-		bd.faultf(n, "", "type %s of column %q is not supported", f.Type, n.name)
+		bd.faultf(n, "", "type %s of column %q is not supported", f.Type, n.Name)
 		return bound{}, false
-	case !n.class.holds(f.Type):
-		bd.faultf(n, "make the field's type and the column's agree", "column %q is %s, but the field that selects it is a %s", n.name, f.Type, fieldTypeNames[n.class])
+	case !n.Class.Holds(f.Type):
+		bd.faultf(n, "make the field's type and the column's agree", "column %q is %s, but the field that selects it is a %s", n.Name, f.Type, tree.FieldTypeNames[n.Class])
 		return bound{}, false
 	}
 	return bound{node: n, step: &columnStep{index: at[0], kind: kind}, typ: f.Type, kind: kind, nullable: f.Nullable}, true
@@ -147,7 +148,7 @@ func (bd *binder) column(n *node) (bound, bool) {
 
 // finish gives the typed form of an operator over args; over constants alone it is computed at once, unless that fails: then
 // each row will.
-func (bd *binder) finish(n *node, s step, t arrow.DataType, fails bool, args ...bound) (bound, bool) {
+func (bd *binder) finish(n *tree.Node, s step, t arrow.DataType, fails bool, args ...bound) (bound, bool) {
 	x := bound{node: n, step: s, typ: t, kind: column.KindOf(t), fails: fails}
 	constant := true
 	for _, a := range args {
@@ -164,30 +165,30 @@ func (bd *binder) finish(n *node, s step, t arrow.DataType, fails bool, args ...
 }
 
 // truth is finish for a condition that cannot fail itself.
-func (bd *binder) truth(n *node, s step, args ...bound) (bound, bool) {
+func (bd *binder) truth(n *tree.Node, s step, args ...bound) (bound, bool) {
 	return bd.finish(n, s, arrow.FixedWidthTypes.Boolean, false, args...)
 }
 
 // compute evaluates a step over constants for one row.
-func (bd *binder) compute(s step, t arrow.DataType) (literal, bool) {
+func (bd *binder) compute(s step, t arrow.DataType) (tree.Literal, bool) {
 	var errs Errors
 	ev := &Evaluator{errs: &errs, avoid: make([]uint8, bd.ratios)}
 	v := s.eval(ev, block{n: 1}, nil)
 	switch {
 	case len(errs.list) > 0:
-		return literal{}, false
+		return tree.Literal{}, false
 	case v.idle(0):
-		return literal{typ: t}, true
+		return tree.Literal{Type: t}, true
 	case t.ID() == arrow.BOOL:
-		return literal{t, v.data[0] == 1}, true
+		return tree.Literal{Type: t, Value: v.data[0] == 1}, true
 	}
 	var w int128
 	copy(column.BytesOf(w[:]), v.data)
-	return literalFrom(t, w), true
+	return tree.LiteralFrom(t, w), true
 }
 
-func (bd *binder) not(n *node) (bound, bool) {
-	x, ok := bd.bind(n.args[0])
+func (bd *binder) not(n *tree.Node) (bound, bool) {
+	x, ok := bd.bind(n.Args[0])
 	if !ok {
 		return bound{}, false
 	}
@@ -198,34 +199,34 @@ func (bd *binder) not(n *node) (bound, bool) {
 }
 
 // condition checks that an operand of a logical operator is a condition.
-func (bd *binder) condition(n *node, x bound) (bound, bool) {
+func (bd *binder) condition(n *tree.Node, x bound) (bound, bool) {
 	if x.untyped() {
-		return bd.constant(x.node, literal{typ: arrow.FixedWidthTypes.Boolean}), true
+		return bd.constant(x.node, tree.Literal{Type: arrow.FixedWidthTypes.Boolean}), true
 	}
 	if x.kind != column.Bool {
-		bd.faultf(n, "compare it with something", "%s needs conditions, and %s has type %s", symbols[n.op], x.node, x.typ)
+		bd.faultf(n, "compare it with something", "%s needs conditions, and %s has type %s", tree.Symbols[n.Op], x.node, x.typ)
 		return bound{}, false
 	}
 	return x, true
 }
 
-func (bd *binder) logic(n *node, l, r bound) (bound, bool) {
+func (bd *binder) logic(n *tree.Node, l, r bound) (bound, bool) {
 	l, okL := bd.condition(n, l)
 	r, okR := bd.condition(n, r)
 	if !okL || !okR {
 		return bound{}, false
 	}
-	return bd.truth(n, &logicStep{a: l.use(), b: r.use(), or: n.op == opOr, bFails: r.fails}, l, r)
+	return bd.truth(n, &logicStep{a: l.use(), b: r.use(), or: n.Op == tree.OpOr, bFails: r.fails}, l, r)
 }
 
-func (bd *binder) nullTest(n *node) (bound, bool) {
-	x, ok := bd.bind(n.args[0])
+func (bd *binder) nullTest(n *tree.Node) (bound, bool) {
+	x, ok := bd.bind(n.Args[0])
 	if !ok {
 		return bound{}, false
 	}
 	if x.lit != nil {
-		return bd.constant(n, literal{arrow.FixedWidthTypes.Boolean, x.lit.null() == (n.op == opIsNull)}), true
+		return bd.constant(n, tree.Literal{Type: arrow.FixedWidthTypes.Boolean, Value: x.lit.IsNull() == (n.Op == tree.OpIsNull)}), true
 	}
 	x.nullable = false
-	return bd.truth(n, &nullStep{child: x.use(), negate: n.op == opIsNotNull}, x)
+	return bd.truth(n, &nullStep{child: x.use(), negate: n.Op == tree.OpIsNotNull}, x)
 }

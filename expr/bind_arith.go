@@ -4,48 +4,49 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
-func (bd *binder) arith(n *node, l, r bound) (bound, bool) {
+func (bd *binder) arith(n *tree.Node, l, r bound) (bound, bool) {
 	switch {
 	case l.untyped() && r.untyped():
-		return bd.constant(n, literal{typ: arrow.PrimitiveTypes.Int64}), true
+		return bd.constant(n, tree.Literal{Type: arrow.PrimitiveTypes.Int64}), true
 	case l.untyped():
-		l = bd.constant(l.node, literal{typ: nullBeside(n.op, r)})
+		l = bd.constant(l.node, tree.Literal{Type: nullBeside(n.Op, r)})
 	case r.untyped():
-		r = bd.constant(r.node, literal{typ: nullBeside(n.op, l)})
+		r = bd.constant(r.node, tree.Literal{Type: nullBeside(n.Op, l)})
 	}
 	a, b := l.class(), r.class()
 	switch {
-	case a.numeric() && b.numeric():
+	case a.Numeric() && b.Numeric():
 		return bd.arithNumbers(n, l, r)
-	case a == classInstant || a == classDuration || b == classDuration:
+	case a == tree.ClassInstant || a == tree.ClassDuration || b == tree.ClassDuration:
 		return bd.arithTimes(n, l, r)
 	}
-	bd.faultf(n, "", "there is no %s between %s of type %s and %s of type %s", symbols[n.op], l.node, l.typ, r.node, r.typ)
+	bd.faultf(n, "", "there is no %s between %s of type %s and %s of type %s", tree.Symbols[n.Op], l.node, l.typ, r.node, r.typ)
 	return bound{}, false
 }
 
 // nullBeside is the type of an untyped null on the other side of x.
-func nullBeside(op operator, x bound) arrow.DataType {
+func nullBeside(op tree.Operator, x bound) arrow.DataType {
 	switch c := x.class(); {
-	case c == classInstant:
-		return typeDuration
-	case c == classDuration && (op == opMul || op == opDiv):
+	case c == tree.ClassInstant:
+		return tree.TypeDuration
+	case c == tree.ClassDuration && (op == tree.OpMul || op == tree.OpDiv):
 		return arrow.PrimitiveTypes.Int64
 	}
-	return plainType(x.typ)
+	return tree.PlainType(x.typ)
 }
 
 // arithNumbers computes with two numbers, in the type that the package comment gives.
-func (bd *binder) arithNumbers(n *node, l, r bound) (bound, bool) {
-	float := l.class() == classFloat || r.class() == classFloat
+func (bd *binder) arithNumbers(n *tree.Node, l, r bound) (bound, bool) {
+	float := l.class() == tree.ClassFloat || r.class() == tree.ClassFloat
 	t := floatType(l, r)
 	if l.kind == column.Decimal || r.kind == column.Decimal {
 		t = arrow.PrimitiveTypes.Float64
 		if float {
 			l, r = bd.floatAsDecimal(l, r), bd.floatAsDecimal(r, l)
-			float = l.class() == classFloat || r.class() == classFloat
+			float = l.class() == tree.ClassFloat || r.class() == tree.ClassFloat
 		}
 		if !float {
 			return bd.arithDecimals(n, l, r)
@@ -53,13 +54,13 @@ func (bd *binder) arithNumbers(n *node, l, r bound) (bound, bool) {
 	}
 	if float {
 		l, r = bd.cast(l, t), bd.cast(r, t)
-		return bd.finish(n, &pairStep{op: n.op, kind: l.kind, a: l.use(), b: r.use()}, t, false, l, r)
+		return bd.finish(n, &pairStep{op: n.Op, kind: l.kind, a: l.use(), b: r.use()}, t, false, l, r)
 	}
 	if uintType(l, r) {
 		u := arrow.PrimitiveTypes.Uint64
 		what := &failure{node: n, a: u, b: u, to: u}
 		l, r = bd.cast(l, u), bd.cast(r, u)
-		return bd.finish(n, &pairStep{op: n.op, kind: column.Uint64, a: l.use(), b: r.use(), what: what}, u, true, l, r)
+		return bd.finish(n, &pairStep{op: n.Op, kind: column.Uint64, a: l.use(), b: r.use(), what: what}, u, true, l, r)
 	}
 	t = arrow.PrimitiveTypes.Int64
 	l, r = bd.cast(l, t), bd.cast(r, t)
@@ -68,10 +69,10 @@ func (bd *binder) arithNumbers(n *node, l, r bound) (bound, bool) {
 
 // floatAsDecimal gives a float constant beside a decimal that is none as a decimal.
 func (bd *binder) floatAsDecimal(x, other bound) bound {
-	if x.lit == nil || other.lit != nil || x.lit.null() {
+	if x.lit == nil || other.lit != nil || x.lit.IsNull() {
 		return x
 	}
-	if d, ok := decimalOfFloat(*x.lit); ok {
+	if d, ok := tree.DecimalOfFloat(*x.lit); ok {
 		return bd.constant(x.node, d)
 	}
 	return x
@@ -87,7 +88,7 @@ func floatType(l, r bound) arrow.DataType {
 		if x.lit == nil || other.lit != nil {
 			return false
 		}
-		return x.lit.null() || placeOf(*x.lit, arrow.PrimitiveTypes.Float32).where == placeExact
+		return x.lit.IsNull() || tree.PlaceOf(*x.lit, arrow.PrimitiveTypes.Float32).Where == tree.PlaceExact
 	}
 	if (l.kind == column.Float32 || r.kind == column.Float32) && narrow(l, r) && narrow(r, l) {
 		return arrow.PrimitiveTypes.Float32
@@ -105,7 +106,7 @@ func uintType(l, r bound) bool {
 		if x.lit == nil || other.lit != nil {
 			return false
 		}
-		v, _ := x.lit.value.(int64)
+		v, _ := x.lit.Value.(int64)
 		return v >= 0
 	}
 	return (l.kind == column.Uint64 && r.kind == column.Uint64) ||
@@ -116,13 +117,13 @@ func uintType(l, r bound) bool {
 func uintAdapts(u, other bound) bool { return u.lit != nil && other.lit == nil && signed(other.kind) }
 
 // arithInts computes over int64, the values of numbers or durations; t is the type of the result.
-func (bd *binder) arithInts(n *node, l, r bound, t arrow.DataType) (bound, bool) {
+func (bd *binder) arithInts(n *tree.Node, l, r bound, t arrow.DataType) (bound, bool) {
 	what := &failure{node: n, a: l.typ, b: r.typ, to: t}
-	op := n.op
-	if l.lit != nil && r.lit == nil && (op == opAdd || op == opMul) {
+	op := n.Op
+	if l.lit != nil && r.lit == nil && (op == tree.OpAdd || op == tree.OpMul) {
 		l, r, what.swap = r, l, true
 	}
-	fails := op == opAdd || op == opSub || op == opMul
+	fails := op == tree.OpAdd || op == tree.OpSub || op == tree.OpMul
 	if c, ok := wholeConst(r); ok && l.lit == nil {
 		if s := bd.intsConst(op, l, c, what); s != nil {
 			return bd.finish(n, s, t, fails, l, r)
@@ -135,23 +136,23 @@ func wholeConst(x bound) (int64, bool) {
 	if x.lit == nil {
 		return 0, false
 	}
-	v, ok := x.lit.value.(int64)
+	v, ok := x.lit.Value.(int64)
 	return v, ok
 }
 
 // intsConst gives the step of an operator with a constant, or nil where there is no better one than that of pairs.
-func (bd *binder) intsConst(op operator, l bound, c int64, what *failure) step {
+func (bd *binder) intsConst(op tree.Operator, l bound, c int64, what *failure) step {
 	small := c >= -1<<62 && c <= 1<<62
 	switch {
-	case op == opAdd && small:
+	case op == tree.OpAdd && small:
 		return &addStep{child: l.use(), c: c, op: op, what: what}
-	case op == opSub && small:
+	case op == tree.OpSub && small:
 		return &addStep{child: l.use(), c: -c, op: op, what: what}
-	case op == opMul && small && c != 0:
+	case op == tree.OpMul && small && c != 0:
 		return &mulStep{child: l.use(), c: c, k: calc.SafeBits(c), what: what, childFails: l.fails}
-	case (op == opDiv || op == opMod) && calc.AbsOf(c) >= 2:
-		s := &divStep{child: l.use(), by: calc.NewDivisor(c), mod: op == opMod}
-		if op == opDiv && c > 0 {
+	case (op == tree.OpDiv || op == tree.OpMod) && calc.AbsOf(c) >= 2:
+		s := &divStep{child: l.use(), by: calc.NewDivisor(c), mod: op == tree.OpMod}
+		if op == tree.OpDiv && c > 0 {
 			return bd.ratio(l, c, s)
 		}
 		return s
@@ -175,16 +176,16 @@ func (bd *binder) ratio(l bound, d int64, exact *divStep) step {
 
 // arithDecimals computes with decimals and integers by the rules of SQL: sums have the greater scale, products the sum of
 // scales, and as many digits as the result can need, at most 38.
-func (bd *binder) arithDecimals(n *node, l, r bound) (bound, bool) {
-	if n.op == opDiv || n.op == opMod {
-		bd.faultf(n, "multiply by the inverse, or make one side a float", "decimals have no %s", symbols[n.op])
+func (bd *binder) arithDecimals(n *tree.Node, l, r bound) (bound, bool) {
+	if n.Op == tree.OpDiv || n.Op == tree.OpMod {
+		bd.faultf(n, "multiply by the inverse, or make one side a float", "decimals have no %s", tree.Symbols[n.Op])
 		return bound{}, false
 	}
 	l, r = bd.asDecimal(l), bd.asDecimal(r)
-	a, b := plainType(l.typ).(*arrow.Decimal128Type), plainType(r.typ).(*arrow.Decimal128Type)
-	s := &pairStep{op: n.op, kind: column.Decimal}
+	a, b := tree.PlainType(l.typ).(*arrow.Decimal128Type), tree.PlainType(r.typ).(*arrow.Decimal128Type)
+	s := &pairStep{op: n.Op, kind: column.Decimal}
 	t := &arrow.Decimal128Type{}
-	if n.op == opMul {
+	if n.Op == tree.OpMul {
 		t.Scale, t.Precision = a.Scale+b.Scale, min(a.Precision+b.Precision+1, calc.MaxDigits)
 	} else {
 		s.up, s.down = scaleGap(l, r)
@@ -192,7 +193,7 @@ func (bd *binder) arithDecimals(n *node, l, r bound) (bound, bool) {
 		t.Precision = min(max(a.Precision-a.Scale, b.Precision-b.Scale)+t.Scale+1, calc.MaxDigits)
 	}
 	if t.Scale > calc.MaxDigits || max(s.up, s.down) > calc.MaxDigits {
-		bd.faultf(n, "", "the result of %s %s %s would have more than %d digits after the point", a, symbols[n.op], b, calc.MaxDigits)
+		bd.faultf(n, "", "the result of %s %s %s would have more than %d digits after the point", a, tree.Symbols[n.Op], b, calc.MaxDigits)
 		return bound{}, false
 	}
 	s.a, s.b, s.digits = l.use(), r.use(), t.Precision
@@ -200,25 +201,25 @@ func (bd *binder) arithDecimals(n *node, l, r bound) (bound, bool) {
 	return bd.finish(n, s, t, true, l, r)
 }
 
-func (bd *binder) negate(n *node) (bound, bool) {
-	x, ok := bd.bind(n.args[0])
+func (bd *binder) negate(n *tree.Node) (bound, bool) {
+	x, ok := bd.bind(n.Args[0])
 	if !ok {
 		return bound{}, false
 	}
-	t := plainType(x.typ)
+	t := tree.PlainType(x.typ)
 	switch c := x.class(); {
-	case c == classNull:
-		return bd.constant(n, literal{typ: arrow.PrimitiveTypes.Int64}), true
-	case c == classFloat || c == classDecimal:
+	case c == tree.ClassNull:
+		return bd.constant(n, tree.Literal{Type: arrow.PrimitiveTypes.Int64}), true
+	case c == tree.ClassFloat || c == tree.ClassDecimal:
 		return bd.finish(n, &negateStep{child: x.use(), kind: x.kind}, t, false, x)
-	case c == classInt:
+	case c == tree.ClassInt:
 		t = arrow.PrimitiveTypes.Int64
 		x = bd.cast(x, t)
-	case c != classDuration:
+	case c != tree.ClassDuration:
 		bd.faultf(n, "", "there is no negative of type %s", x.typ)
 		return bound{}, false
 	}
-	zero := bd.constant(n, literal{t, int64(0)})
+	zero := bd.constant(n, tree.Literal{Type: t, Value: int64(0)})
 	what := &failure{node: n, kind: failNegate, a: t, to: t}
-	return bd.finish(n, &pairStep{op: opSub, kind: column.Int64, a: zero.use(), b: x.use(), what: what}, t, true, zero, x)
+	return bd.finish(n, &pairStep{op: tree.OpSub, kind: column.Int64, a: zero.use(), b: x.use(), what: what}, t, true, zero, x)
 }

@@ -6,79 +6,80 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // relation is a comparison in the form that the loops know: less, less or equal, or equal, possibly negated. A comparison of two
 // columns is brought to less or equal by swapping; le is used with constants only.
 type relation struct {
-	op     operator // opLt, opLe, opEq
+	op     tree.Operator // opLt, opLe, opEq
 	negate bool
 }
 
-func relationOf(op operator) relation {
+func relationOf(op tree.Operator) relation {
 	switch op {
-	case opGt:
-		return relation{opLe, true}
-	case opGe:
-		return relation{opLt, true}
-	case opNe:
-		return relation{opEq, true}
+	case tree.OpGt:
+		return relation{tree.OpLe, true}
+	case tree.OpGe:
+		return relation{tree.OpLt, true}
+	case tree.OpNe:
+		return relation{tree.OpEq, true}
 	}
 	return relation{op, false}
 }
 
 // mirrored gives the operator with its sides swapped.
-func mirrored(op operator) operator {
+func mirrored(op tree.Operator) tree.Operator {
 	switch op {
-	case opLt:
-		return opGt
-	case opGt:
-		return opLt
-	case opLe:
-		return opGe
-	case opGe:
-		return opLe
+	case tree.OpLt:
+		return tree.OpGt
+	case tree.OpGt:
+		return tree.OpLt
+	case tree.OpLe:
+		return tree.OpGe
+	case tree.OpGe:
+		return tree.OpLe
 	}
 	return op
 }
 
 // comparable records a fault where values of the types of l and r cannot be compared by an operator.
-func (bd *binder) comparable(n *node, op operator, l, r bound) bool {
+func (bd *binder) comparable(n *tree.Node, op tree.Operator, l, r bound) bool {
 	a, b := l.class(), r.class()
 	switch {
-	case a == classNull || b == classNull:
+	case a == tree.ClassNull || b == tree.ClassNull:
 		return true
-	case a == classBool && b == classBool && op != opEq && op != opNe:
+	case a == tree.ClassBool && b == tree.ClassBool && op != tree.OpEq && op != tree.OpNe:
 		bd.faultf(n, "use eq or ne", "booleans have no order")
 		return false
-	case a == b, a.numeric() && b.numeric():
+	case a == b, a.Numeric() && b.Numeric():
 		return true
-	case a == classTimeOfDay && b == classDuration && r.lit != nil, b == classTimeOfDay && a == classDuration && l.lit != nil:
+	case a == tree.ClassTimeOfDay && b == tree.ClassDuration && r.lit != nil, b == tree.ClassTimeOfDay && a == tree.ClassDuration && l.lit != nil:
 		return true
 	}
 	hint := ""
 	switch {
-	case a == classInstant || b == classInstant:
+	case a == tree.ClassInstant || b == tree.ClassInstant:
 		hint = "compare it with a time.Time or another date or timestamp"
-	case a == classTimeOfDay || b == classTimeOfDay:
+	case a == tree.ClassTimeOfDay || b == tree.ClassTimeOfDay:
 		hint = "compare it with a time.Duration since midnight"
-	case a == classDuration || b == classDuration:
+	case a == tree.ClassDuration || b == tree.ClassDuration:
 		hint = "compare it with a time.Duration"
 	}
 	bd.faultf(n, hint, "%s of type %s cannot be compared with %s of type %s", l.node, l.typ, r.node, r.typ)
 	return false
 }
 
-func (bd *binder) compare(n *node, l, r bound) (bound, bool) {
-	if !bd.comparable(n, n.op, l, r) {
+func (bd *binder) compare(n *tree.Node, l, r bound) (bound, bool) {
+	if !bd.comparable(n, n.Op, l, r) {
 		return bound{}, false
 	}
-	op := n.op
+	op := n.Op
 	if l.lit != nil && r.lit == nil {
 		l, r, op = r, l, mirrored(op)
 	}
-	if r.lit != nil && r.lit.null() || l.lit != nil && l.lit.null() {
-		null := literal{typ: arrow.FixedWidthTypes.Boolean}
+	if r.lit != nil && r.lit.IsNull() || l.lit != nil && l.lit.IsNull() {
+		null := tree.Literal{Type: arrow.FixedWidthTypes.Boolean}
 		if l.lit != nil {
 			return bd.constant(n, null), true
 		}
@@ -87,7 +88,7 @@ func (bd *binder) compare(n *node, l, r bound) (bound, bool) {
 	s, ok := step(nil), true
 	switch {
 	case l.kind == column.Bool:
-		s = &boolCompare{a: l.use(), b: r.use(), negate: op == opNe}
+		s = &boolCompare{a: l.use(), b: r.use(), negate: op == tree.OpNe}
 	case l.lit == nil && r.lit != nil:
 		s = bd.compareConst(op, l, r)
 	default:
@@ -101,51 +102,51 @@ func (bd *binder) compare(n *node, l, r bound) (bound, bool) {
 
 // compareConst compares l with a constant that is not null. The constant is placed exactly among the values of l's type, so
 // that the comparison happens in that type even where the constant does not fit in it.
-func (bd *binder) compareConst(op operator, l, r bound) step {
+func (bd *binder) compareConst(op tree.Operator, l, r bound) step {
 	if l.kind == column.Bytes {
-		text, _ := r.lit.value.(string)
+		text, _ := r.lit.Value.(string)
 		return &textConst{child: l.use(), op: op, c: []byte(text)}
 	}
-	at := placeOf(*r.lit, l.typ)
-	switch at.where {
-	case placeUnder:
+	at := tree.PlaceOf(*r.lit, l.typ)
+	switch at.Where {
+	case tree.PlaceUnder:
 		return &sameStep{child: l.use(), truth: calc.HoldsFor(op)[2]}
-	case placeAbove:
+	case tree.PlaceAbove:
 		switch op {
-		case opEq, opNe:
+		case tree.OpEq, tree.OpNe:
 			return &sameStep{child: l.use(), truth: calc.HoldsFor(op)[0]}
-		case opLt:
-			op = opLe
-		case opGe:
-			op = opGt
+		case tree.OpLt:
+			op = tree.OpLe
+		case tree.OpGe:
+			op = tree.OpGt
 		}
 	}
 	if l.kind == column.Decimal {
-		c := bd.constant(r.node, at.lit)
+		c := bd.constant(r.node, at.Lit)
 		return &orderCompare{a: l.use(), b: c.use(), kind: orderDecimal, op: op}
 	}
-	if s := maskedFor(op, l, at.lit); s != nil {
+	if s := maskedFor(op, l, at.Lit); s != nil {
 		return s
 	}
-	return newConstCompare(op, l, at.lit)
+	return newConstCompare(op, l, at.Lit)
 }
 
 // maskedFor gives the cheap form of x % 2^k = c and x % 2^k <> c, or nil.
-func maskedFor(op operator, l bound, c literal) step {
+func maskedFor(op tree.Operator, l bound, c tree.Literal) step {
 	d, ok := l.step.(*divStep)
-	v, isInt := c.value.(int64)
-	if !ok || !isInt || !d.mod || !d.by.Power || op != opEq && op != opNe {
+	v, isInt := c.Value.(int64)
+	if !ok || !isInt || !d.mod || !d.by.Power || op != tree.OpEq && op != tree.OpNe {
 		return nil
 	}
 	if calc.AbsOf(v) >= d.by.Abs {
 		return &sameStep{child: d.child, truth: calc.HoldsFor(op)[0]}
 	}
-	return newMasked(d.child, d.by.Abs, v, op == opNe)
+	return newMasked(d.child, d.by.Abs, v, op == tree.OpNe)
 }
 
-func newConstCompare(op operator, l bound, c literal) step {
+func newConstCompare(op tree.Operator, l bound, c tree.Literal) step {
 	rel, x := relationOf(op), l.use()
-	switch v := c.value.(type) {
+	switch v := c.Value.(type) {
 	case int64:
 		switch l.kind {
 		case column.Int8:
@@ -179,8 +180,8 @@ func newConstCompare(op operator, l bound, c literal) step {
 }
 
 // newPairCompare compares two columns of numbers of one kind.
-func newPairCompare(op operator, k column.Kind, a, b step) step {
-	flip := op == opGt || op == opLe
+func newPairCompare(op tree.Operator, k column.Kind, a, b step) step {
+	flip := op == tree.OpGt || op == tree.OpLe
 	if flip {
 		op = mirrored(op)
 	}
@@ -209,18 +210,18 @@ func newPairCompare(op operator, k column.Kind, a, b step) step {
 }
 
 // comparePair compares two columns, or two constants.
-func (bd *binder) comparePair(n *node, op operator, l, r bound) (step, bool) {
+func (bd *binder) comparePair(n *tree.Node, op tree.Operator, l, r bound) (step, bool) {
 	switch {
 	case l.kind == column.Bytes:
 		return &orderCompare{a: l.use(), b: r.use(), kind: orderText, op: op}, true
-	case l.class().temporal():
+	case l.class().Temporal():
 		return bd.compareTimes(op, l, r), true
 	case l.kind == column.Decimal || r.kind == column.Decimal:
 		return bd.compareDecimals(n, op, l, r)
 	case l.kind == r.kind:
 		return newPairCompare(op, l.kind, l.use(), r.use()), true
 	}
-	if l.class() == classFloat || r.class() == classFloat {
+	if l.class() == tree.ClassFloat || r.class() == tree.ClassFloat {
 		return bd.compareFloats(op, l, r), true
 	}
 	signedL, signedR := signed(l.kind), signed(r.kind)
@@ -242,10 +243,10 @@ func (bd *binder) comparePair(n *node, op operator, l, r bound) (step, bool) {
 func signed(k column.Kind) bool { return k >= column.Int8 && k <= column.Int64 }
 
 // compareFloats compares a float with a number of another kind, exactly.
-func (bd *binder) compareFloats(op operator, l, r bound) step {
+func (bd *binder) compareFloats(op tree.Operator, l, r bound) step {
 	s := &orderCompare{op: op}
 	whole := l.kind
-	if l.class() == classFloat {
+	if l.class() == tree.ClassFloat {
 		s.flip, s.op, whole = true, mirrored(op), r.kind
 	}
 	switch whole {
@@ -266,8 +267,8 @@ func (bd *binder) compareFloats(op operator, l, r bound) step {
 	return s
 }
 
-func (bd *binder) compareDecimals(n *node, op operator, l, r bound) (step, bool) {
-	if l.class() == classFloat || r.class() == classFloat {
+func (bd *binder) compareDecimals(n *tree.Node, op tree.Operator, l, r bound) (step, bool) {
+	if l.class() == tree.ClassFloat || r.class() == tree.ClassFloat {
 		l, r = bd.cast(l, arrow.PrimitiveTypes.Float64), bd.cast(r, arrow.PrimitiveTypes.Float64)
 		return newPairCompare(op, column.Float64, l.use(), r.use()), true
 	}
@@ -283,7 +284,7 @@ func (bd *binder) compareDecimals(n *node, op operator, l, r bound) (step, bool)
 
 // scaleGap gives the powers of ten that bring two decimals to one scale.
 func scaleGap(l, r bound) (up, down int32) {
-	a, b := plainType(l.typ).(*arrow.Decimal128Type).Scale, plainType(r.typ).(*arrow.Decimal128Type).Scale
+	a, b := tree.PlainType(l.typ).(*arrow.Decimal128Type).Scale, tree.PlainType(r.typ).(*arrow.Decimal128Type).Scale
 	return max(b-a, 0), max(a-b, 0)
 }
 
@@ -303,16 +304,16 @@ func (bd *binder) asDecimal(x bound) bound {
 	case column.Uint64:
 		digits = 20
 	}
-	if x.lit != nil && !x.lit.null() {
-		r, _ := x.lit.number()
+	if x.lit != nil && !x.lit.IsNull() {
+		r, _ := x.lit.Number()
 		digits = calc.Digits(r.Num())
 	}
 	return bd.cast(x, &arrow.Decimal128Type{Precision: digits})
 }
 
 // compareTimes compares temporal values of one class, whatever their units.
-func (bd *binder) compareTimes(op operator, l, r bound) step {
-	a, b := unitOf(plainType(l.typ)), unitOf(plainType(r.typ))
+func (bd *binder) compareTimes(op tree.Operator, l, r bound) step {
+	a, b := tree.UnitOf(tree.PlainType(l.typ)), tree.UnitOf(tree.PlainType(r.typ))
 	if a == b && l.kind == r.kind {
 		return newPairCompare(op, l.kind, l.use(), r.use())
 	}

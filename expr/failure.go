@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // failure says how a step can fail; with the operands of a row it makes the text of that row's error.
 type failure struct {
-	node *node
+	node *tree.Node
 	kind failureKind
 	a, b arrow.DataType // of the operands
 	to   arrow.DataType // what the result should have been
@@ -35,11 +36,13 @@ func (f *failure) text(a, b int128) string {
 		return fmt.Sprintf("%s does not fit in %s", x, f.to)
 	}
 	y := valueText(b, f.b)
-	if (f.node.op == opDiv || f.node.op == opMod) && b == (int128{}) {
-		return fmt.Sprintf("%s %s %s: division by zero", x, symbols[f.node.op], y)
+	if (f.node.Op == tree.OpDiv || f.node.Op == tree.OpMod) && b == (int128{}) {
+		return fmt.Sprintf("%s %s %s: division by zero", x, tree.Symbols[f.node.Op], y)
 	}
-	return fmt.Sprintf("%s %s %s does not fit in %s", x, symbols[f.node.op], y, f.to)
+	return fmt.Sprintf("%s %s %s does not fit in %s", x, tree.Symbols[f.node.Op], y, f.to)
 }
 
 // valueText gives a fixed-width value of a type as text.
-func valueText(w int128, t arrow.DataType) string { return literalFrom(plainType(t), w).String() }
+func valueText(w int128, t arrow.DataType) string {
+	return tree.LiteralFrom(tree.PlainType(t), w).String()
+}

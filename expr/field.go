@@ -3,11 +3,10 @@ package expr
 import (
 	"fmt"
 	"reflect"
-	"time"
 	"unsafe"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/internal/structmap"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // FieldExpr is the column of a struct's field of type T. It is an Expr in every respect; T is checked against the
@@ -33,7 +32,7 @@ func Field[S, T any](selector func(*S) *T) FieldExpr[T] {
 			err = fmt.Errorf("field selector: %s has no field with a column where the selector for a %s points", s, t)
 		}
 	}
-	return FieldExpr[T]{Expr{&node{op: opColumn, name: name, class: fieldTypeOf(t), fault: err}}}
+	return FieldExpr[T]{Expr{&tree.Node{Op: tree.OpColumn, Name: name, Class: tree.FieldTypeOf(t), Fault: err}}}
 }
 
 // offsetOf finds how far into a struct a selector points.
@@ -54,60 +53,4 @@ func offsetOf[S, T any](selector func(*S) *T) (offset uintptr, err error) {
 		return 0, fmt.Errorf("field selector: the pointer does not lead into the %T that it was given; return the address of one of its fields", zero)
 	}
 	return offset, nil
-}
-
-// fieldType is what kind of column a Go type can stand for.
-type fieldType uint8
-
-const (
-	fieldAny fieldType = iota
-	fieldBool
-	fieldNumber
-	fieldText
-	fieldTime
-	fieldDuration
-)
-
-var fieldTypeNames = [...]string{"anything", "bool", "number", "string", "time.Time", "time.Duration"}
-
-func fieldTypeOf(t reflect.Type) fieldType {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch {
-	case t == reflect.TypeFor[time.Time]():
-		return fieldTime
-	case t == reflect.TypeFor[time.Duration]():
-		return fieldDuration
-	}
-	switch t.Kind() {
-	case reflect.Bool:
-		return fieldBool
-	case reflect.String:
-		return fieldText
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return fieldText
-		}
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8, reflect.Uint16,
-		reflect.Uint32, reflect.Uint64, reflect.Float32, reflect.Float64:
-		return fieldNumber
-	}
-	return fieldAny
-}
-
-// holds reports whether a column of type t can be what the Go field is. Numbers may stand for times (a count of units).
-func (f fieldType) holds(t arrow.DataType) bool {
-	c := classOf(t)
-	switch f {
-	case fieldBool:
-		return c == classBool
-	case fieldNumber:
-		return c != classBool && c != classText
-	case fieldText:
-		return c == classText
-	case fieldTime, fieldDuration:
-		return c != classBool && c != classText && c != classFloat
-	}
-	return true
 }

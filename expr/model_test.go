@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // The model evaluates an expression one row at a time over Go values, with big numbers, as the documentation says. It shares
@@ -26,7 +27,7 @@ type mtype struct {
 
 // mval is a sub-expression of the model.
 type mexpr struct {
-	n    *node
+	n    *tree.Node
 	t    mtype
 	kids []*mexpr
 	lit  bool
@@ -34,7 +35,7 @@ type mexpr struct {
 }
 
 // rowFailure is an error of a row.
-type rowFailure struct{ at *node }
+type rowFailure struct{ at *tree.Node }
 
 func (f rowFailure) Error() string { return f.at.String() }
 
@@ -104,18 +105,18 @@ var (
 )
 
 // modelOf types a tree. It expects one that Bind accepts.
-func modelOf(n *node, s *arrow.Schema) *mexpr {
+func modelOf(n *tree.Node, s *arrow.Schema) *mexpr {
 	m := &mexpr{n: n}
-	for _, a := range n.args {
+	for _, a := range n.Args {
 		m.kids = append(m.kids, modelOf(a, s))
 	}
-	switch n.op {
-	case opColumn:
-		m.t = mtypeOf(s.Field(s.FieldIndices(n.name)[0]).Type)
+	switch n.Op {
+	case tree.OpColumn:
+		m.t = mtypeOf(s.Field(s.FieldIndices(n.Name)[0]).Type)
 		return m
-	case opLiteral:
-		m.t, m.lit = mtypeOf(n.lit.typ), true
-		switch v := n.lit.value.(type) {
+	case tree.OpLiteral:
+		m.t, m.lit = mtypeOf(n.Lit.Type), true
+		switch v := n.Lit.Value.(type) {
 		case int64:
 			m.v = big.NewInt(v)
 		case uint64:
@@ -124,9 +125,9 @@ func modelOf(n *node, s *arrow.Schema) *mexpr {
 			m.v = v
 		}
 		return m
-	case opAdd, opSub, opMul, opDiv, opMod:
+	case tree.OpAdd, tree.OpSub, tree.OpMul, tree.OpDiv, tree.OpMod:
 		m.arith()
-	case opNeg:
+	case tree.OpNeg:
 		m.t = m.kids[0].t
 		switch m.t.class {
 		case "int", "null":
@@ -159,7 +160,7 @@ func (m *mexpr) arith() {
 			t = mInt
 		case t.class == "inst":
 			t = mtype{class: "dur", unit: 1}
-		case t.class == "dur" && (m.n.op == opMul || m.n.op == opDiv):
+		case t.class == "dur" && (m.n.Op == tree.OpMul || m.n.Op == tree.OpDiv):
 			t = mInt
 		}
 		*x = mexpr{n: x.n, t: t, lit: true}
@@ -190,7 +191,7 @@ func (m *mexpr) arith() {
 		a, b := decOf(l), decOf(r)
 		m.t = mtype{class: "dec", s: max(a.s, b.s)}
 		m.t.p = min(max(a.p-a.s, b.p-b.s)+m.t.s+1, 38)
-		if m.n.op == opMul {
+		if m.n.Op == tree.OpMul {
 			m.t.s, m.t.p = a.s+b.s, min(a.p+b.p+1, 38)
 		}
 	case l.t.class == "float" || r.t.class == "float":
@@ -301,28 +302,28 @@ func (m *mexpr) eval(b *column.Batch, row int) (any, error) {
 	if m.lit {
 		return m.v, nil
 	}
-	switch m.n.op {
-	case opColumn:
-		return modelValue(b.Column(m.n.name), row), nil
-	case opAnd, opOr:
+	switch m.n.Op {
+	case tree.OpColumn:
+		return modelValue(b.Column(m.n.Name), row), nil
+	case tree.OpAnd, tree.OpOr:
 		return m.evalLogic(b, row)
-	case opNot:
+	case tree.OpNot:
 		v, err := m.kids[0].eval(b, row)
 		if v == nil || err != nil {
 			return nil, err
 		}
 		return !v.(bool), nil
-	case opIsNull, opIsNotNull:
+	case tree.OpIsNull, tree.OpIsNotNull:
 		v, err := m.kids[0].eval(b, row)
 		if err != nil {
 			return nil, err
 		}
-		return (v == nil) == (m.n.op == opIsNull), nil
-	case opIn:
+		return (v == nil) == (m.n.Op == tree.OpIsNull), nil
+	case tree.OpIn:
 		return m.evalIn(b, row)
-	case opNeg:
+	case tree.OpNeg:
 		return m.evalNeg(b, row)
-	case opAdd, opSub, opMul, opDiv, opMod:
+	case tree.OpAdd, tree.OpSub, tree.OpMul, tree.OpDiv, tree.OpMod:
 		return m.evalArith(b, row)
 	}
 	l, err := m.kids[0].eval(b, row)
@@ -333,27 +334,27 @@ func (m *mexpr) eval(b *column.Batch, row int) (any, error) {
 	if err != nil || l == nil || r == nil {
 		return nil, err
 	}
-	return truthOfSign(m.n.op, modelCompare(m.kids[0], m.kids[1], l, r)), nil
+	return truthOfSign(m.n.Op, modelCompare(m.kids[0], m.kids[1], l, r)), nil
 }
 
-func truthOfSign(op operator, c int) bool {
+func truthOfSign(op tree.Operator, c int) bool {
 	switch op {
-	case opEq:
+	case tree.OpEq:
 		return c == 0
-	case opNe:
+	case tree.OpNe:
 		return c != 0
-	case opLt:
+	case tree.OpLt:
 		return c < 0
-	case opLe:
+	case tree.OpLe:
 		return c <= 0
-	case opGt:
+	case tree.OpGt:
 		return c > 0
 	}
 	return c >= 0
 }
 
 func (m *mexpr) evalLogic(b *column.Batch, row int) (any, error) {
-	decided := m.n.op == opOr
+	decided := m.n.Op == tree.OpOr
 	l, err := m.kids[0].eval(b, row)
 	if err != nil || l == decided {
 		return l, err
@@ -434,7 +435,7 @@ func (m *mexpr) convert(x *mexpr, v any) (any, error) {
 		if !t.within(v.(*big.Int)) {
 			return nil, rowFailure{x.n}
 		}
-	case (x.t.class == "inst" || x.t.class == "dur") && (m.n.op == opAdd || m.n.op == opSub):
+	case (x.t.class == "inst" || x.t.class == "dur") && (m.n.Op == tree.OpAdd || m.n.Op == tree.OpSub):
 		scaled := new(big.Int).Mul(v.(*big.Int), big.NewInt(x.t.unit/m.t.unit))
 		if !scaled.IsInt64() {
 			return nil, rowFailure{x.n}
@@ -466,19 +467,19 @@ func (m *mexpr) evalArith(b *column.Batch, row int) (any, error) {
 		return m.decimals(in[0].(*big.Int), in[1].(*big.Int))
 	}
 	x, y, r := in[0].(*big.Int), in[1].(*big.Int), new(big.Int)
-	if (m.n.op == opDiv || m.n.op == opMod) && y.Sign() == 0 {
+	if (m.n.Op == tree.OpDiv || m.n.Op == tree.OpMod) && y.Sign() == 0 {
 		return nil, rowFailure{m.n}
 	}
-	switch m.n.op {
-	case opAdd:
+	switch m.n.Op {
+	case tree.OpAdd:
 		r.Add(x, y)
-	case opSub:
+	case tree.OpSub:
 		r.Sub(x, y)
-	case opMul:
+	case tree.OpMul:
 		r.Mul(x, y)
-	case opDiv:
+	case tree.OpDiv:
 		r.Quo(x, y)
-	case opMod:
+	case tree.OpMod:
 		r.Rem(x, y)
 	}
 	if !m.t.within(r) {
@@ -494,14 +495,14 @@ func (m *mexpr) floats(x, y float64) float64 {
 		}
 		return f
 	}
-	switch m.n.op {
-	case opAdd:
+	switch m.n.Op {
+	case tree.OpAdd:
 		return round(x + y)
-	case opSub:
+	case tree.OpSub:
 		return round(x - y)
-	case opMul:
+	case tree.OpMul:
 		return round(x * y)
-	case opDiv:
+	case tree.OpDiv:
 		return round(x / y)
 	}
 	return round(math.Mod(x, y))
@@ -511,7 +512,7 @@ func (m *mexpr) decimals(x, y *big.Int) (any, error) {
 	tens := func(n int32) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 	fits := func(v *big.Int, digits int32) bool { return new(big.Int).Abs(v).Cmp(tens(digits)) < 0 }
 	r := new(big.Int)
-	if m.n.op == opMul {
+	if m.n.Op == tree.OpMul {
 		r.Mul(x, y)
 	} else {
 		x = new(big.Int).Mul(x, tens(m.t.s-decOf(m.kids[0]).s))
@@ -519,7 +520,7 @@ func (m *mexpr) decimals(x, y *big.Int) (any, error) {
 		if !fits(x, 38) || !fits(y, 38) {
 			return nil, rowFailure{m.n}
 		}
-		if r.Add(x, y); m.n.op == opSub {
+		if r.Add(x, y); m.n.Op == tree.OpSub {
 			r.Sub(x, y)
 		}
 	}

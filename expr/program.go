@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // Program is an expression bound to a schema. It is immutable and may be shared by tasks; each makes its own Evaluator.
@@ -16,9 +17,9 @@ type Program struct {
 	root     step
 	typ      arrow.DataType
 	nullable bool
-	column   int      // of a bare column reference, else -1
-	constant *literal // of a constant, else nil
-	ratios   int      // number of ratio steps
+	column   int           // of a bare column reference, else -1
+	constant *tree.Literal // of a constant, else nil
+	ratios   int           // number of ratio steps
 }
 
 // Type is the type of the values. A bare column keeps its own, dictionaries included.
@@ -186,7 +187,7 @@ func (ev *Evaluator) storeValid(out *column.Batch, dst *column.Column, v *vec, a
 
 // repeatText makes a column of n times the constant that the program is: no other text is computed.
 func (ev *Evaluator) repeatText(out *column.Batch, dst *column.Column, n int) error {
-	s, _ := ev.p.constant.value.(string)
+	s, _ := ev.p.constant.Value.(string)
 	if len(s)*n > column.MaxBatchBytes {
 		return fmt.Errorf("expression %s: %d times a text of %d bytes is more than a column of one batch holds; make the batch smaller", ev.p.expr, n, len(s))
 	}
@@ -198,7 +199,7 @@ func (ev *Evaluator) repeatText(out *column.Batch, dst *column.Column, n int) er
 	for at := 0; at < len(dst.Data); at += len(s) {
 		copy(dst.Data[at:], s)
 	}
-	if ev.p.constant.null() {
+	if ev.p.constant.IsNull() {
 		dst.Valid, dst.Nulls = column.AllocZero[byte](out, column.BitmapLen(n)), n
 	}
 	return nil

@@ -363,7 +363,7 @@ func TestConstantsThatDoNotFitAreComparedExactly(t *testing.T) {
 	} {
 		got := describe(t, e, b)
 		require.NotContains(t, got, "null", e.String())
-		if e.n.args[0].name != "day" {
+		if e.n.Args[0].Name != "day" {
 			require.NotContains(t, got, "false", e.String())
 		}
 		checkProgram(t, mustBind(t, e, b.Schema), b)

@@ -13,6 +13,7 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/tree"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -492,15 +493,15 @@ func TestEveryColumnAgainstConstantsAndColumns(t *testing.T) {
 	}
 	numbers := []any{0, 1, -1, 7, 300, int64(math.MaxInt64), uint64(math.MaxUint64), 2.5, -0.1, math.NaN(), math.Inf(1), math.Inf(-1), 1e300, float32(0.1), Col("i64_n"), Col("u64"), Col("f64_n"), Col("f32"), Col("d2_n"), Col("i8")}
 	texts := []any{"", "a", "paid", "long text of ten", "long text of seventeen", []byte("zz"), Col("s_n"), Col("dict")}
-	others := map[class][]any{
-		classBool: {true, false, Col("b_n")}, classInt: numbers, classFloat: numbers, classDecimal: numbers, classText: texts,
-		classInstant:   {time.Unix(5, 0), time.Unix(-9, 999), time.Unix(86400*7, 0), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-250000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC), Col("ts_n"), Col("tus"), Col("tns"), Col("day_n"), Col("dms")},
-		classTimeOfDay: {7 * time.Second, time.Nanosecond, -time.Hour, Col("tod_n"), Col("todn")},
-		classDuration:  {7 * time.Second, time.Nanosecond, -time.Hour, Col("durs"), Col("durm_n"), Col("durn")},
+	others := map[tree.Class][]any{
+		tree.ClassBool: {true, false, Col("b_n")}, tree.ClassInt: numbers, tree.ClassFloat: numbers, tree.ClassDecimal: numbers, tree.ClassText: texts,
+		tree.ClassInstant:   {time.Unix(5, 0), time.Unix(-9, 999), time.Unix(86400*7, 0), time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(-250000, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC), Col("ts_n"), Col("tus"), Col("tns"), Col("day_n"), Col("dms")},
+		tree.ClassTimeOfDay: {7 * time.Second, time.Nanosecond, -time.Hour, Col("tod_n"), Col("todn")},
+		tree.ClassDuration:  {7 * time.Second, time.Nanosecond, -time.Hour, Col("durs"), Col("durm_n"), Col("durn")},
 	}
 	for _, f := range s.Fields() {
 		x := Col(f.Name)
-		for _, y := range others[classOf(f.Type)] {
+		for _, y := range others[tree.ClassOf(f.Type)] {
 			for i, e := range []Expr{x.Eq(y), x.Ne(y), x.Lt(y), x.Le(y), x.Gt(y), x.Ge(y), Lit(y).Lt(x), x.In(y, nil), x.In(y, y), x.Add(y), x.Sub(y), Lit(y).Sub(x), x.Mul(y), x.Div(y), x.Mod(y), x.Mod(4).Eq(y), x.IsNull().Or(x.Gt(y))} {
 				p, err := e.Bind(s)
 				if err != nil {

@@ -3,11 +3,12 @@ package expr
 import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // pairStep computes a op b over int64, uint64, floats or decimals; what is nil where it cannot fail.
 type pairStep struct {
-	op       operator
+	op       tree.Operator
 	kind     column.Kind
 	a, b     step
 	what     *failure
@@ -41,15 +42,15 @@ func (s *pairStep) eval(ev *Evaluator, b block, dst []byte) vec {
 func (s *pairStep) ints(ev *Evaluator, b block, v *vec, x, y []int64) {
 	dst, suspect := column.View[int64](v.data), false
 	switch s.op {
-	case opAdd:
+	case tree.OpAdd:
 		suspect = calc.AddPairs(dst, x, y)
-	case opSub:
+	case tree.OpSub:
 		suspect = calc.SubPairs(dst, x, y)
-	case opMul:
+	case tree.OpMul:
 		suspect = calc.MulPairs(dst, x, y)
-	case opDiv:
+	case tree.OpDiv:
 		suspect = calc.DivPairs(dst, x, y)
-	case opMod:
+	case tree.OpMod:
 		suspect = calc.ModPairs(dst, x, y)
 	}
 	if !suspect {
@@ -73,14 +74,14 @@ func (s *pairStep) fail(ev *Evaluator, b block, v *vec, i int, x, y int128) {
 func (s *pairStep) uints(ev *Evaluator, b block, v *vec, x, y []uint64) {
 	dst, failed := column.View[uint64](v.data), false
 	switch s.op {
-	case opAdd:
+	case tree.OpAdd:
 		failed = calc.AddUints(dst, x, y)
-	case opSub:
+	case tree.OpSub:
 		failed = calc.SubUints(dst, x, y)
-	case opMul:
+	case tree.OpMul:
 		failed = calc.MulUints(dst, x, y)
 	default:
-		failed = calc.DivUints(dst, x, y, s.op == opMod)
+		failed = calc.DivUints(dst, x, y, s.op == tree.OpMod)
 	}
 	if !failed {
 		return
@@ -107,7 +108,7 @@ func (s *pairStep) decimals(ev *Evaluator, b block, v *vec, x, y []int128) {
 type addStep struct {
 	child step
 	c     int64
-	op    operator // as written
+	op    tree.Operator // as written
 	what  *failure
 }
 
@@ -119,11 +120,11 @@ func (s *addStep) eval(ev *Evaluator, b block, dst []byte) vec {
 	from := column.View[int64](x.data)
 	if calc.AddConst(column.View[int64](v.data), from, s.c) {
 		written := s.c
-		if s.op == opSub {
+		if s.op == tree.OpSub {
 			written = -s.c
 		}
 		for i, a := range from {
-			if calc.Overflows(opAdd, a, s.c) && !v.idle(i) {
+			if calc.Overflows(tree.OpAdd, a, s.c) && !v.idle(i) {
 				ev.fail(&v, b, i, s.what, int128{uint64(a)}, int128{uint64(written)})
 			}
 		}
@@ -166,7 +167,7 @@ func (s *mulStep) eval(ev *Evaluator, b block, dst []byte) vec {
 }
 
 func (s *mulStep) check(ev *Evaluator, b block, v *vec, i int, a int64) {
-	if calc.Overflows(opMul, a, s.c) && !v.idle(i) {
+	if calc.Overflows(tree.OpMul, a, s.c) && !v.idle(i) {
 		ev.fail(v, b, i, s.what, int128{uint64(a)}, int128{uint64(s.c)})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // castStep brings numbers to the kind that an operator computes in. Only uint64 to int64 can fail.
@@ -111,7 +112,7 @@ func convert[T, F calc.Number](dst []T, src []F) {
 func (bd *binder) cast(x bound, t arrow.DataType) bound {
 	to := column.KindOf(t)
 	if x.lit != nil {
-		if l, ok := convertExact(*x.lit, t); ok {
+		if l, ok := tree.ConvertExact(*x.lit, t); ok {
 			return bd.constant(x.node, l)
 		}
 	}
@@ -127,7 +128,7 @@ func (bd *binder) cast(x bound, t arrow.DataType) bound {
 	}
 	s := &castStep{child: x.use(), from: from, to: to}
 	if from == column.Decimal {
-		s.scale = plainType(x.typ).(*arrow.Decimal128Type).Scale
+		s.scale = tree.PlainType(x.typ).(*arrow.Decimal128Type).Scale
 	}
 	if from == column.Uint64 && to == column.Int64 {
 		s.what = &failure{node: x.node, kind: failConvert, a: x.typ, to: t}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // selector is a condition that can write the rows for which it is true without making a truth value a row.
@@ -183,7 +184,7 @@ func (s *boolCompare) eval(ev *Evaluator, b block, _ []byte) vec {
 // textConst compares strings or binaries with a constant.
 type textConst struct {
 	child step
-	op    operator
+	op    tree.Operator
 	c     []byte
 }
 
@@ -193,7 +194,7 @@ func (s *textConst) eval(ev *Evaluator, b block, _ []byte) vec {
 	off, chars, c := x.text.Offsets, x.text.Data, s.c
 	to := v.data[:len(x.rows)]
 	switch {
-	case s.op != opEq && s.op != opNe:
+	case s.op != tree.OpEq && s.op != tree.OpNe:
 		holds := calc.HoldsFor(s.op)
 		for i, r := range x.rows {
 			to[i] = holds[bytes.Compare(chars[off[r]:off[r+1]], c)+1]
@@ -211,7 +212,7 @@ func (s *textConst) eval(ev *Evaluator, b block, _ []byte) vec {
 		}
 	}
 	ev.done(&x)
-	v.finish(s.op == opNe)
+	v.finish(s.op == tree.OpNe)
 	return v
 }
 
@@ -232,7 +233,7 @@ type orderCompare struct {
 	a, b     step
 	flip     bool
 	kind     orderKind
-	op       operator
+	op       tree.Operator
 	factor   int64
 	up, down int32 // decimals: powers of ten that bring a and b to one scale
 }

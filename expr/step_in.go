@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // inStep is x in a list of constants. Numbers come as int64, uint64 or float64 and are compared by their words.
@@ -45,22 +46,22 @@ func (s *inStep) eval(ev *Evaluator, b block, _ []byte) vec {
 }
 
 // in binds a membership test: as one step where the values are constants, else as comparisons joined by or.
-func (bd *binder) in(n *node) (bound, bool) {
-	x, ok := bd.bind(n.args[0])
+func (bd *binder) in(n *tree.Node) (bound, bool) {
+	x, ok := bd.bind(n.Args[0])
 	if !ok {
-		for _, a := range n.args[1:] {
+		for _, a := range n.Args[1:] {
 			bd.bind(a)
 		}
 		return bound{}, false
 	}
-	if len(n.args) == 1 {
-		return bd.constant(n, literal{arrow.FixedWidthTypes.Boolean, false}), true
+	if len(n.Args) == 1 {
+		return bd.constant(n, tree.Literal{Type: arrow.FixedWidthTypes.Boolean, Value: false}), true
 	}
 	simple := x.lit == nil && x.kind != column.Bool && x.kind != column.Decimal
-	items := make([]bound, 0, len(n.args)-1)
-	for _, a := range n.args[1:] {
+	items := make([]bound, 0, len(n.Args)-1)
+	for _, a := range n.Args[1:] {
 		item, bound := bd.bind(a)
-		if !bound || !bd.comparable(n, opEq, x, item) {
+		if !bound || !bd.comparable(n, tree.OpEq, x, item) {
 			ok = false
 			continue
 		}
@@ -71,23 +72,23 @@ func (bd *binder) in(n *node) (bound, bool) {
 		return bound{}, false
 	}
 	if !simple {
-		var all *node
-		for _, a := range n.args[1:] {
-			all = joined(all, &node{op: opEq, args: []*node{n.args[0], a}})
+		var all *tree.Node
+		for _, a := range n.Args[1:] {
+			all = joined(all, &tree.Node{Op: tree.OpEq, Args: []*tree.Node{n.Args[0], a}})
 		}
 		return bd.bind(all)
 	}
 	return bd.inConstants(n, x, items)
 }
 
-func joined(left, right *node) *node {
+func joined(left, right *tree.Node) *tree.Node {
 	if left == nil {
 		return right
 	}
-	return &node{op: opOr, args: []*node{left, right}}
+	return &tree.Node{Op: tree.OpOr, Args: []*tree.Node{left, right}}
 }
 
-func (bd *binder) inConstants(n *node, x bound, items []bound) (bound, bool) {
+func (bd *binder) inConstants(n *tree.Node, x bound, items []bound) (bound, bool) {
 	s := &inStep{}
 	wide := x
 	switch k := x.kind; {
@@ -107,23 +108,23 @@ func (bd *binder) inConstants(n *node, x bound, items []bound) (bound, bool) {
 	var texts []string
 	for _, item := range items {
 		l := *item.lit
-		if l.null() {
+		if l.IsNull() {
 			s.null = true
 			continue
 		}
-		if text, ok := l.value.(string); ok {
+		if text, ok := l.Value.(string); ok {
 			texts = append(texts, text)
 			continue
 		}
-		at := placeOf(l, x.typ)
-		if at.where != placeExact {
+		at := tree.PlaceOf(l, x.typ)
+		if at.Where != tree.PlaceExact {
 			continue // no value of x is equal to it
 		}
 		if s.kind == column.Float64 {
-			words = append(words, calc.FloatWord(at.lit.value.(float64)))
+			words = append(words, calc.FloatWord(at.Lit.Value.(float64)))
 			continue
 		}
-		words = append(words, literal{arrow.PrimitiveTypes.Int64, at.lit.value}.words()[0])
+		words = append(words, tree.Literal{Type: arrow.PrimitiveTypes.Int64, Value: at.Lit.Value}.Words()[0])
 	}
 	s.words, s.texts = calc.NewWordSet(words), calc.NewTextSet(texts)
 	x.nullable = x.nullable || s.null

@@ -1,12 +1,9 @@
 package expr
 
 import (
-	"math"
-	"math/big"
-
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
 // columnStep gives the values of a column.
@@ -77,24 +74,24 @@ func (s *constStep) eval(_ *Evaluator, b block, _ []byte) vec {
 }
 
 // newConst makes the step of a constant of a type with a layout.
-func newConst(l literal) *constStep {
+func newConst(l tree.Literal) *constStep {
 	s := &constStep{}
-	if l.null() {
+	if l.IsNull() {
 		s.valid = make([]byte, blockRows)
 	}
-	kind := column.KindOf(l.typ)
+	kind := column.KindOf(l.Type)
 	switch kind {
 	case column.Bytes:
-		text, _ := l.value.(string)
-		s.text = &column.Column{Type: l.typ, Kind: kind, Data: []byte(text), Offsets: []int32{0, int32(len(text))}}
+		text, _ := l.Value.(string)
+		s.text = &column.Column{Type: l.Type, Kind: kind, Data: []byte(text), Offsets: []int32{0, int32(len(text))}}
 		s.rows = make([]uint32, blockRows)
 	case column.Bool:
 		s.data = make([]byte, blockRows)
-		if l.value == true {
+		if l.Value == true {
 			calc.FillBytes(s.data, 1)
 		}
 	default:
-		w := l.words()
+		w := l.Words()
 		words := make([]uint64, blockRows*kind.Width()/8)
 		s.data = column.BytesOf(words)
 		one := column.BytesOf(w[:])[:kind.Width()]
@@ -103,42 +100,4 @@ func newConst(l literal) *constStep {
 		}
 	}
 	return s
-}
-
-// words gives a fixed-width constant as it lies in a column of its type, in the low bytes; zero for null.
-func (l literal) words() (w int128) {
-	switch v := l.value.(type) {
-	case int64:
-		w[0] = uint64(v)
-	case uint64:
-		w[0] = v
-	case float64:
-		if w[0] = math.Float64bits(v); l.typ.ID() == arrow.FLOAT32 {
-			w[0] = uint64(math.Float32bits(float32(v)))
-		}
-	case *big.Int:
-		w = calc.Int128Of(v)
-	}
-	return w
-}
-
-// literalFrom is the inverse of words, for fixed-width types but Bool.
-func literalFrom(t arrow.DataType, w int128) literal {
-	switch column.KindOf(t) {
-	case column.Float64:
-		return literal{t, math.Float64frombits(w[0])}
-	case column.Float32:
-		return literal{t, float64(math.Float32frombits(uint32(w[0])))}
-	case column.Decimal:
-		return literal{t, calc.BigOf(w)}
-	case column.Uint8, column.Uint16, column.Uint32, column.Uint64:
-		return literal{t, w[0]}
-	case column.Int8:
-		return literal{t, int64(int8(w[0]))}
-	case column.Int16:
-		return literal{t, int64(int16(w[0]))}
-	case column.Int32:
-		return literal{t, int64(int32(w[0]))}
-	}
-	return literal{t, int64(w[0])}
 }

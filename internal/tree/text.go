@@ -1,4 +1,4 @@
-package expr
+package tree
 
 import (
 	"encoding/hex"
@@ -15,10 +15,10 @@ import (
 )
 
 // infix and postfix words of the operators, by operator.
-var symbols = [...]string{
-	opEq: "=", opNe: "<>", opLt: "<", opLe: "<=", opGt: ">", opGe: ">=",
-	opAdd: "+", opSub: "-", opMul: "*", opDiv: "/", opMod: "%", opNeg: "-",
-	opAnd: "and", opOr: "or", opNot: "not", opIsNull: "is null", opIsNotNull: "is not null", opIn: "in",
+var Symbols = [...]string{
+	OpEq: "=", OpNe: "<>", OpLt: "<", OpLe: "<=", OpGt: ">", OpGe: ">=",
+	OpAdd: "+", OpSub: "-", OpMul: "*", OpDiv: "/", OpMod: "%", OpNeg: "-",
+	OpAnd: "and", OpOr: "or", OpNot: "not", OpIsNull: "is null", OpIsNotNull: "is not null", OpIn: "in",
 }
 
 // Binding strengths: an operand that binds less strongly than its place asks for is put in parentheses.
@@ -34,66 +34,64 @@ const (
 )
 
 // strengthOf tells how strongly an operator binds its operands.
-func strengthOf(o operator) int {
+func strengthOf(o Operator) int {
 	switch o {
-	case opOr:
+	case OpOr:
 		return strengthOr
-	case opAnd:
+	case OpAnd:
 		return strengthAnd
-	case opNot:
+	case OpNot:
 		return strengthNot
-	case opEq, opNe, opLt, opLe, opGt, opGe, opIsNull, opIsNotNull, opIn:
+	case OpEq, OpNe, OpLt, OpLe, OpGt, OpGe, OpIsNull, OpIsNotNull, OpIn:
 		return strengthCompare
-	case opAdd, opSub:
+	case OpAdd, OpSub:
 		return strengthAdd
-	case opMul, opDiv, opMod:
+	case OpMul, OpDiv, OpMod:
 		return strengthMul
-	case opNeg:
+	case OpNeg:
 		return strengthNeg
 	}
 	return strengthAtom
 }
 
-// String gives the expression as SQL-like text, such as `status = 'paid' and amount > 0`.
-func (e Expr) String() string { return e.node().String() }
-
-func (n *node) String() string {
+// String gives the tree as SQL text.
+func (n *Node) String() string {
 	var b strings.Builder
 	n.write(&b, 0)
 	return b.String()
 }
 
 // write appends the text of n to a place that asks for a binding strength.
-func (n *node) write(b *strings.Builder, place int) {
-	s := strengthOf(n.op)
+func (n *Node) write(b *strings.Builder, place int) {
+	s := strengthOf(n.Op)
 	if s < place {
 		b.WriteByte('(')
 		defer b.WriteByte(')')
 	}
-	switch n.op {
-	case opColumn:
-		b.WriteString(quoteName(n.name))
-	case opLiteral:
-		b.WriteString(n.lit.String())
-	case opNeg:
+	switch n.Op {
+	case OpColumn:
+		b.WriteString(quoteName(n.Name))
+	case OpLiteral:
+		b.WriteString(n.Lit.String())
+	case OpNeg:
 		b.WriteByte('-')
-		if n.args[0].op == opColumn {
-			n.args[0].write(b, strengthAtom)
+		if n.Args[0].Op == OpColumn {
+			n.Args[0].write(b, strengthAtom)
 			return
 		}
 		b.WriteByte('(')
-		n.args[0].write(b, 0)
+		n.Args[0].write(b, 0)
 		b.WriteByte(')')
-	case opNot:
+	case OpNot:
 		b.WriteString("not ")
-		n.args[0].write(b, s)
-	case opIsNull, opIsNotNull:
-		n.args[0].write(b, s+1)
-		b.WriteString(" " + symbols[n.op])
-	case opIn:
-		n.args[0].write(b, s+1)
+		n.Args[0].write(b, s)
+	case OpIsNull, OpIsNotNull:
+		n.Args[0].write(b, s+1)
+		b.WriteString(" " + Symbols[n.Op])
+	case OpIn:
+		n.Args[0].write(b, s+1)
 		b.WriteString(" in (")
-		for i, a := range n.args[1:] {
+		for i, a := range n.Args[1:] {
 			if i > 0 {
 				b.WriteString(", ")
 			}
@@ -105,9 +103,9 @@ func (n *node) write(b *strings.Builder, place int) {
 		if s == strengthCompare {
 			left++
 		}
-		n.args[0].write(b, left)
-		b.WriteString(" " + symbols[n.op] + " ")
-		n.args[1].write(b, s+1)
+		n.Args[0].write(b, left)
+		b.WriteString(" " + Symbols[n.Op] + " ")
+		n.Args[1].write(b, s+1)
 	}
 }
 
@@ -129,41 +127,41 @@ func quoteName(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-func (l literal) String() string {
-	switch v := l.value.(type) {
+func (l Literal) String() string {
+	switch v := l.Value.(type) {
 	case nil:
-		if l.untyped() {
+		if l.Untyped() {
 			return "null"
 		}
-		return "cast(null as " + l.typ.String() + ")"
+		return "cast(null as " + l.Type.String() + ")"
 	case bool:
 		return strconv.FormatBool(v)
 	case int64:
-		return integerText(v, l.typ)
+		return integerText(v, l.Type)
 	case uint64:
 		return strconv.FormatUint(v, 10)
 	case float64:
-		return floatText(v, l.typ)
+		return floatText(v, l.Type)
 	case string:
-		if l.typ.ID() == arrow.BINARY {
+		if l.Type.ID() == arrow.BINARY {
 			return "x'" + hex.EncodeToString([]byte(v)) + "'"
 		}
 		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
 	case *big.Int:
-		return decimalText(decimal128.FromBigInt(v), l.typ.(*arrow.Decimal128Type).Scale)
+		return decimalText(decimal128.FromBigInt(v), l.Type.(*arrow.Decimal128Type).Scale)
 	}
-	return fmt.Sprint(l.value)
+	return fmt.Sprint(l.Value)
 }
 
 // integerText gives a whole number, an instant as a time of UTC, a duration as Go writes it.
 func integerText(v int64, t arrow.DataType) string {
-	unit := unitOf(t)
+	unit := UnitOf(t)
 	perSecond := max(int64(time.Second)/unit, 1)
-	switch classOf(t) {
-	case classInstant:
+	switch ClassOf(t) {
+	case ClassInstant:
 		sec, part := floorDiv(v, perSecond), v-floorDiv(v, perSecond)*perSecond
 		if unit > int64(time.Second) {
-			if calc.Overflows(opMul, v, unit/int64(time.Second)) {
+			if calc.Overflows(OpMul, v, unit/int64(time.Second)) {
 				break
 			}
 			sec, part = v*(unit/int64(time.Second)), 0
@@ -171,12 +169,12 @@ func integerText(v int64, t arrow.DataType) string {
 		if at := time.Unix(sec, part*unit).UTC(); at.Year() >= -9999 && at.Year() <= 9999 && sec > -1e12 && sec < 1e12 {
 			return "timestamp '" + at.Format(time.RFC3339Nano) + "'"
 		}
-		return "timestamp '" + strconv.FormatInt(v, 10) + " " + unitFor(unit).String() + "'"
-	case classDuration, classTimeOfDay:
-		if !calc.Overflows(opMul, v, unit) {
+		return "timestamp '" + strconv.FormatInt(v, 10) + " " + UnitFor(unit).String() + "'"
+	case ClassDuration, ClassTimeOfDay:
+		if !calc.Overflows(OpMul, v, unit) {
 			return "interval '" + time.Duration(v*unit).String() + "'"
 		}
-		return "interval '" + strconv.FormatInt(v, 10) + " " + unitFor(unit).String() + "'"
+		return "interval '" + strconv.FormatInt(v, 10) + " " + UnitFor(unit).String() + "'"
 	}
 	return strconv.FormatInt(v, 10)
 }

@@ -1,4 +1,4 @@
-package expr
+package tree
 
 import (
 	"encoding/base64"
@@ -18,88 +18,83 @@ import (
 // and {"null": type}.
 
 // specWords names the operators in the structured form.
-var specWords = map[operator]string{
-	opEq: "eq", opNe: "ne", opLt: "lt", opLe: "le", opGt: "gt", opGe: "ge",
-	opAdd: "add", opSub: "sub", opMul: "mul", opDiv: "div", opMod: "mod", opNeg: "neg",
-	opAnd: "and", opOr: "or", opNot: "not", opIsNull: "is_null", opIsNotNull: "is_not_null", opIn: "in",
+var specWords = map[Operator]string{
+	OpEq: "eq", OpNe: "ne", OpLt: "lt", OpLe: "le", OpGt: "gt", OpGe: "ge",
+	OpAdd: "add", OpSub: "sub", OpMul: "mul", OpDiv: "div", OpMod: "mod", OpNeg: "neg",
+	OpAnd: "and", OpOr: "or", OpNot: "not", OpIsNull: "is_null", OpIsNotNull: "is_not_null", OpIn: "in",
 }
 
 // exactInt is the greatest integer up to which readers that take every number for a float64 see them all.
 const exactInt = 1 << 53
 
-// ToSpec gives the expression in the structured form of job specs, made of map[string]any, []any, string, bool, int64, float64 and
-// nil: FromSpec gives an equal expression back, also by way of JSON or YAML. An expression with a fault is an error.
-//
-//	{"and": [{"eq": [{"col": "status"}, "paid"]}, {"gt": [{"col": "amount"}, 0]}]}
-func ToSpec(e Expr) (any, error) { return e.node().spec() }
-
-func (n *node) spec() (any, error) {
-	if n.fault != nil {
-		return nil, fmt.Errorf("expression: %w", n.fault)
+// Spec gives the tree in structured form.
+func (n *Node) Spec() (any, error) {
+	if n.Fault != nil {
+		return nil, fmt.Errorf("expression: %w", n.Fault)
 	}
-	switch n.op {
-	case opColumn:
-		return map[string]any{"col": n.name}, nil
-	case opLiteral:
-		return n.lit.spec()
+	switch n.Op {
+	case OpColumn:
+		return map[string]any{"col": n.Name}, nil
+	case OpLiteral:
+		return n.Lit.spec()
 	}
-	operands := n.args
-	if n.op == opAnd || n.op == opOr {
+	operands := n.Args
+	if n.Op == OpAnd || n.Op == OpOr {
 		operands = n.spine(nil)
 	}
 	list := make([]any, len(operands))
 	for i, a := range operands {
-		s, err := a.spec()
+		s, err := a.Spec()
 		if err != nil {
 			return nil, err
 		}
 		list[i] = s
 	}
-	if unary(n.op) {
-		return map[string]any{specWords[n.op]: list[0]}, nil
+	if unary(n.Op) {
+		return map[string]any{specWords[n.Op]: list[0]}, nil
 	}
-	return map[string]any{specWords[n.op]: list}, nil
+	return map[string]any{specWords[n.Op]: list}, nil
 }
 
-func unary(o operator) bool {
-	return o == opNeg || o == opNot || o == opIsNull || o == opIsNotNull
+func unary(o Operator) bool {
+	return o == OpNeg || o == OpNot || o == OpIsNull || o == OpIsNotNull
 }
 
 // spine gives the operands of a and b and c as a list: left sides of the same operator are opened.
-func (n *node) spine(list []*node) []*node {
-	if n.args[0].op == n.op {
-		list = n.args[0].spine(list)
+func (n *Node) spine(list []*Node) []*Node {
+	if n.Args[0].Op == n.Op {
+		list = n.Args[0].spine(list)
 	} else {
-		list = append(list, n.args[0])
+		list = append(list, n.Args[0])
 	}
-	return append(list, n.args[1])
+	return append(list, n.Args[1])
 }
 
-func (l literal) spec() (any, error) {
-	if l.null() {
-		if l.untyped() {
+func (l Literal) spec() (any, error) {
+	if l.IsNull() {
+		if l.Untyped() {
 			return nil, nil
 		}
-		if t, err := parseType(l.typ.String()); err != nil || !arrow.TypeEqual(t, l.typ) {
-			return nil, fmt.Errorf("expression: null of type %s has no structured form", l.typ)
+		if t, err := parseType(l.Type.String()); err != nil || !arrow.TypeEqual(t, l.Type) {
+			return nil, fmt.Errorf("expression: null of type %s has no structured form", l.Type)
 		}
-		return map[string]any{"null": l.typ.String()}, nil
+		return map[string]any{"null": l.Type.String()}, nil
 	}
-	switch v := l.value.(type) {
+	switch v := l.Value.(type) {
 	case bool:
 		return v, nil
 	case string:
-		if l.typ.ID() == arrow.BINARY {
+		if l.Type.ID() == arrow.BINARY {
 			return map[string]any{"binary": base64.StdEncoding.EncodeToString([]byte(v))}, nil
 		}
 		return v, nil
 	case int64:
 		return l.specInt(v), nil
 	case uint64:
-		return map[string]any{l.typ.String(): strconv.FormatUint(v, 10)}, nil
+		return map[string]any{l.Type.String(): strconv.FormatUint(v, 10)}, nil
 	case float64:
 		switch {
-		case l.typ.ID() == arrow.FLOAT32:
+		case l.Type.ID() == arrow.FLOAT32:
 			return map[string]any{"float32": calc.FormatFloat(v, 32)}, nil
 		case math.IsNaN(v), math.IsInf(v, 0), v == math.Trunc(v):
 			return map[string]any{"float64": calc.FormatFloat(v, 64)}, nil
@@ -109,10 +104,10 @@ func (l literal) spec() (any, error) {
 	return nil, fmt.Errorf("expression: constant %s has no structured form", l)
 }
 
-func (l literal) specInt(v int64) any {
-	switch t := l.typ.(type) {
+func (l Literal) specInt(v int64) any {
+	switch t := l.Type.(type) {
 	case *arrow.TimestampType:
-		unit := nanosPer(t.Unit)
+		unit := NanosPer(t.Unit)
 		per := int64(time.Second) / unit
 		sec := floorDiv(v, per)
 		at := time.Unix(sec, (v-sec*per)*unit).UTC()
@@ -127,5 +122,5 @@ func (l literal) specInt(v int64) any {
 			return v
 		}
 	}
-	return map[string]any{l.typ.String(): strconv.FormatInt(v, 10)}
+	return map[string]any{l.Type.String(): strconv.FormatInt(v, 10)}
 }

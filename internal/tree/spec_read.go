@@ -1,4 +1,4 @@
-package expr
+package tree
 
 import (
 	"encoding/base64"
@@ -17,19 +17,17 @@ import (
 // maxSpecDepth bounds the nesting of a structured expression.
 const maxSpecDepth = 500
 
-// FromSpec reads an expression in structured form: what encoding/json or a YAML library make of a document (numbers may be any
-// Go integer or float, or json.Number; a float64 that is a whole number is an integer), or what ToSpec gives. The error holds
-// every fault found, each a *fault.Fault whose Path leads to it, such as "and[1].eq[0].col".
-func FromSpec(spec any) (Expr, error) {
+// FromSpec reads a tree in structured form.
+func FromSpec(spec any) (*Node, error) {
 	r := &specReader{}
 	n := r.read(spec, "", 0)
 	if err := r.faults.Err(); err != nil {
 		if r.faults.Len() == 1 {
-			return Expr{}, r.first
+			return nil, r.first
 		}
-		return Expr{}, err
+		return nil, err
 	}
-	return Expr{n}, nil
+	return n, nil
 }
 
 type specReader struct {
@@ -38,19 +36,19 @@ type specReader struct {
 }
 
 // fail records a fault and gives a node that nobody will use.
-func (r *specReader) fail(f *fault.Fault) *node {
+func (r *specReader) fail(f *fault.Fault) *Node {
 	if r.first == nil {
 		r.first = f
 	}
 	r.faults.Add(f)
-	return emptyNode()
+	return EmptyNode()
 }
 
-func (r *specReader) failf(path, hint, format string, args ...any) *node {
+func (r *specReader) failf(path, hint, format string, args ...any) *Node {
 	return r.fail(&fault.Fault{Path: path, Problem: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-func (r *specReader) read(spec any, path string, depth int) *node {
+func (r *specReader) read(spec any, path string, depth int) *Node {
 	if depth > maxSpecDepth {
 		return r.failf(path, "", "expression is nested more than %d deep", maxSpecDepth)
 	}
@@ -77,7 +75,7 @@ func (r *specReader) read(spec any, path string, depth int) *node {
 		return r.failf(path, `write an operator around it, such as {"and": […]}`, "a list is no expression")
 	case json.Number:
 		if i, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
-			return nodeOf(i)
+			return ConstantOf(i)
 		}
 		f, err := v.Float64()
 		if err != nil {
@@ -87,27 +85,25 @@ func (r *specReader) read(spec any, path string, depth int) *node {
 	case float64:
 		return r.float(v)
 	case int:
-		return nodeOf(int64(v))
+		return ConstantOf(int64(v))
 	case uint64:
 		if v <= math.MaxInt64 {
-			return nodeOf(int64(v))
+			return ConstantOf(int64(v))
 		}
-	case Expr, Named:
-		return r.failf(path, "", "a structured expression holds plain values, not %T", spec)
 	}
-	n := nodeOf(spec)
-	if n.fault != nil {
-		return r.failf(path, "", "%s", n.fault)
+	n := ConstantOf(spec)
+	if n.Fault != nil {
+		return r.failf(path, "", "%s", n.Fault)
 	}
 	return n
 }
 
 // float reads a number of a format that does not tell integers from floats.
-func (r *specReader) float(f float64) *node {
+func (r *specReader) float(f float64) *Node {
 	if f == math.Trunc(f) && math.Abs(f) <= exactInt {
-		return nodeOf(int64(f))
+		return ConstantOf(int64(f))
 	}
-	return nodeOf(f)
+	return ConstantOf(f)
 }
 
 func join(path, word string) string {
@@ -118,10 +114,10 @@ func join(path, word string) string {
 }
 
 // entry reads {word: arg}.
-func (r *specReader) entry(word string, arg any, path, outer string, depth int) *node {
+func (r *specReader) entry(word string, arg any, path, outer string, depth int) *Node {
 	if word == "col" {
 		if name, ok := arg.(string); ok && name != "" {
-			return &node{op: opColumn, name: name}
+			return &Node{Op: OpColumn, Name: name}
 		}
 		return r.failf(path, "", "a column's name is a string that is not empty, not %v", arg)
 	}
@@ -142,7 +138,7 @@ func (r *specReader) entry(word string, arg any, path, outer string, depth int) 
 	return r.fail(f)
 }
 
-func (r *specReader) operation(op operator, arg any, path string, depth int) *node {
+func (r *specReader) operation(op Operator, arg any, path string, depth int) *Node {
 	list, isList := arg.([]any)
 	if unary(op) {
 		if isList && len(list) == 1 {
@@ -151,36 +147,36 @@ func (r *specReader) operation(op operator, arg any, path string, depth int) *no
 		if isList {
 			return r.failf(path, "", "takes one operand, not %d", len(list))
 		}
-		return &node{op: op, args: []*node{r.read(arg, path, depth+1)}}
+		return &Node{Op: op, Args: []*Node{r.read(arg, path, depth+1)}}
 	}
 	if !isList {
 		return r.failf(path, "", "takes a list of operands")
 	}
-	args := make([]*node, len(list))
+	args := make([]*Node, len(list))
 	for i, a := range list {
 		args[i] = r.read(a, fmt.Sprintf("%s[%d]", path, i), depth+1)
 	}
 	switch {
-	case op == opIn && len(args) >= 1:
-		return &node{op: op, args: args}
-	case (op == opAnd || op == opOr) && len(args) >= 2:
+	case op == OpIn && len(args) >= 1:
+		return &Node{Op: op, Args: args}
+	case (op == OpAnd || op == OpOr) && len(args) >= 2:
 		n := args[0]
 		for _, a := range args[1:] {
-			n = &node{op: op, args: []*node{n, a}}
+			n = &Node{Op: op, Args: []*Node{n, a}}
 		}
 		return n
-	case op == opIn:
+	case op == OpIn:
 		return r.failf(path, "", "takes a value and the list that it may be in")
-	case op == opAnd || op == opOr:
+	case op == OpAnd || op == OpOr:
 		return r.failf(path, "", "takes two operands or more, not %d", len(args))
 	case len(args) != 2:
 		return r.failf(path, "", "takes two operands, not %d", len(args))
 	}
-	return &node{op: op, args: args}
+	return &Node{Op: op, Args: args}
 }
 
 // typed reads a constant of a type, {type: value}; false where the word is no type.
-func (r *specReader) typed(word string, arg any, path string) (*node, bool) {
+func (r *specReader) typed(word string, arg any, path string) (*Node, bool) {
 	switch word {
 	case "null":
 		name, _ := arg.(string)
@@ -188,7 +184,7 @@ func (r *specReader) typed(word string, arg any, path string) (*node, bool) {
 		if err != nil {
 			return r.failf(path, "", "%s", err), true
 		}
-		return Null(t).n, true
+		return NullOf(t), true
 	case "timestamp", "duration", "binary", "string":
 		text, ok := arg.(string)
 		if !ok {
@@ -201,7 +197,7 @@ func (r *specReader) typed(word string, arg any, path string) (*node, bool) {
 		return n, true
 	}
 	t, err := parseType(word)
-	if err != nil || !classOf(t).numeric() || classOf(t) == classDecimal {
+	if err != nil || !ClassOf(t).Numeric() || ClassOf(t) == ClassDecimal {
 		return nil, false
 	}
 	n, err := numberFromText(t, fmt.Sprint(arg))
@@ -211,47 +207,47 @@ func (r *specReader) typed(word string, arg any, path string) (*node, bool) {
 	return n, true
 }
 
-func constantFromText(kind, text string) (*node, error) {
+func constantFromText(kind, text string) (*Node, error) {
 	switch kind {
 	case "binary":
 		b, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
 			return nil, fmt.Errorf("%q is not base64", text)
 		}
-		return nodeOf(b), nil
+		return ConstantOf(b), nil
 	case "duration":
 		d, err := time.ParseDuration(text)
 		if err != nil {
 			return nil, fmt.Errorf("%q is no duration; write it as 1h30m, 250ms", text)
 		}
-		return nodeOf(d), nil
+		return ConstantOf(d), nil
 	case "timestamp":
 		if v, unit, ok := strings.Cut(text, " "); ok && (unit == "s" || unit == "us") {
 			if n, err := strconv.ParseInt(v, 10, 64); err == nil {
-				return nodeOf(map[string]time.Time{"s": time.Unix(n, 0), "us": time.UnixMicro(n)}[unit]), nil
+				return ConstantOf(map[string]time.Time{"s": time.Unix(n, 0), "us": time.UnixMicro(n)}[unit]), nil
 			}
 		}
 		at, err := time.Parse(time.RFC3339Nano, text)
 		if err != nil {
 			return nil, fmt.Errorf("%q is no time; write it as 2024-05-01T12:30:00Z", text)
 		}
-		return nodeOf(at), nil
+		return ConstantOf(at), nil
 	}
-	return nodeOf(text), nil
+	return ConstantOf(text), nil
 }
 
 // numberFromText reads a constant of a numeric type.
-func numberFromText(t arrow.DataType, text string) (*node, error) {
+func numberFromText(t arrow.DataType, text string) (*Node, error) {
 	bits := t.(arrow.FixedWidthDataType).BitWidth()
-	l := literal{typ: t}
+	l := Literal{Type: t}
 	var err error
 	switch {
-	case classOf(t) == classFloat:
-		l.value, err = strconv.ParseFloat(text, bits)
+	case ClassOf(t) == ClassFloat:
+		l.Value, err = strconv.ParseFloat(text, bits)
 	case strings.HasPrefix(t.String(), "u"):
-		l.value, err = strconv.ParseUint(text, 10, bits)
+		l.Value, err = strconv.ParseUint(text, 10, bits)
 	default:
-		l.value, err = strconv.ParseInt(text, 10, bits)
+		l.Value, err = strconv.ParseInt(text, 10, bits)
 	}
-	return &node{op: opLiteral, lit: l}, err
+	return &Node{Op: OpLiteral, Lit: l}, err
 }
