@@ -16,7 +16,7 @@ func (f JSONFormat) Config() (map[string]any, error) {
 	}
 	c := map[string]any{"type": "json"}
 	if f.schema != nil {
-		c["schema"] = schemaConfig(f.schema)
+		c["schema"] = SchemaConfig(f.schema)
 	}
 	if f.strict {
 		c["unknown_fields"] = "fail"
@@ -24,7 +24,35 @@ func (f JSONFormat) Config() (map[string]any, error) {
 	return c, nil
 }
 
-func schemaConfig(s *arrow.Schema) []any {
+// Config is part of Format.
+func (f CSVFormat) Config() (map[string]any, error) {
+	if err := f.Check(); err != nil {
+		return nil, err
+	}
+	c := map[string]any{"type": "csv"}
+	if f.schema != nil {
+		c["schema"] = SchemaConfig(f.schema)
+	}
+	if f.strict {
+		c["unknown_fields"] = "fail"
+	}
+	if f.noHeader {
+		c["header"] = false
+	}
+	if g := f.grammar(); g.delim != ',' {
+		c["delimiter"] = string(rune(g.delim))
+	}
+	if g := f.grammar(); g.quote != '"' {
+		c["quote"] = string(rune(g.quote))
+	}
+	if f.null != "" {
+		c["null"] = f.null
+	}
+	return c, nil
+}
+
+// SchemaConfig gives a schema as a list of {name, type, nullable}, which ReadSchema reads back. nullable is left out where it is true.
+func SchemaConfig(s *arrow.Schema) []any {
 	cols := make([]any, s.NumFields())
 	for i, f := range s.Fields() {
 		c := map[string]any{"name": f.Name, "type": TypeName(f.Type)}
@@ -36,36 +64,115 @@ func schemaConfig(s *arrow.Schema) []any {
 	return cols
 }
 
+// ReadSchema reads what SchemaConfig gives; path begins the path of each fault.
+func ReadSchema(path string, list any) (*arrow.Schema, error) {
+	r := configReader{path: path}
+	s := r.schema(list)
+	return s, r.faults.Err()
+}
+
+// Kinds names the formats that FromConfig knows.
+func Kinds() []string { return []string{"csv", "json"} }
+
 // FromConfig makes a format of the codec section of a JobSpec; path is where the section stands, and begins the path of each
 // fault. A section that is nil is open JSON. Its keys:
 //
-//	type            "json"; defaults to it
+//	type            json (the default) or csv
 //	schema          list of {name, type, nullable}; nullable defaults to true, for type see TypeName. Defaults to being inferred
 //	unknown_fields  drop (the default: dropped and counted) or fail
+//
+// and of csv, for which see CSVFormat:
+//
+//	header          whether files begin with the names of the columns. Defaults to true
+//	delimiter       what stands between fields, one character. Defaults to ","
+//	quote           what stands around fields, one character. Defaults to the double quote
+//	null            the text that stands for null. Defaults to the empty text
 func FromConfig(path string, section map[string]any) (Format, error) {
-	var f JSONFormat
 	r := configReader{path: path, section: section}
-	if kind, ok := r.text("type", "json"); ok && kind != "json" {
-		u := fault.Unknown("codec", kind, []string{"json"})
-		u.Path = path + ".type"
-		u.Problem = fmt.Sprintf("codec %q is not registered", kind)
-		return nil, u
+	kind, ok := r.text("type", "json")
+	var f Format
+	switch {
+	case kind == "json" || !ok:
+		f = r.json()
+	case kind == "csv":
+		f = r.csv()
+	default:
+		return nil, NotRegistered(path, kind, Kinds())
 	}
-	switch mode, ok := r.text("unknown_fields", "drop"); {
-	case !ok:
-	case mode == "fail":
-		f.strict = true
-	case mode != "drop":
-		r.fault("unknown_fields", fmt.Sprintf("%q is neither drop nor fail", mode))
-	}
-	if list, given := section["schema"]; given && list != nil {
-		f.schema = r.schema(list)
-	}
-	r.noOther("type", "schema", "unknown_fields")
 	if err := r.faults.Err(); err != nil {
 		return nil, err
 	}
-	return f, f.Check()
+	return f, fault.Prefix(path+".", f.Check())
+}
+
+// NotRegistered is the fault of a kind of format that is not among the known ones.
+func NotRegistered(path, kind string, known []string) error {
+	u := fault.Unknown("codec", kind, known)
+	u.Path = path + ".type"
+	u.Problem = fmt.Sprintf("codec %q is not registered", kind)
+	if pkg, ours := linkable[kind]; ours {
+		u.Hint = fmt.Sprintf("import %q and call its Register with the registry", pkg)
+	}
+	return u
+}
+
+// linkable are the formats of ours that a program has only if it asks for them.
+var linkable = map[string]string{"parquet": "github.com/arkflow-go/arkflow/codec/parquet"}
+
+func (r *configReader) json() Format {
+	f := JSONFormat{schema: r.openSchema(), strict: r.failUnknown()}
+	r.noOther("type", "schema", "unknown_fields")
+	return f
+}
+
+func (r *configReader) csv() Format {
+	f := CSVFormat{schema: r.openSchema(), strict: r.failUnknown(), noHeader: !r.flag("header", true)}
+	f.delim, f.quote = r.char("delimiter"), r.char("quote")
+	f.null, _ = r.text("null", "")
+	r.noOther("type", "schema", "unknown_fields", "header", "delimiter", "quote", "null")
+	return f
+}
+
+// openSchema gives the schema of the section, nil where it has none.
+func (r *configReader) openSchema() *arrow.Schema {
+	if list, given := r.section["schema"]; given && list != nil {
+		return r.schema(list)
+	}
+	return nil
+}
+
+func (r *configReader) failUnknown() bool {
+	mode, ok := r.text("unknown_fields", "drop")
+	if ok && mode != "drop" && mode != "fail" {
+		r.fault("unknown_fields", fmt.Sprintf("%q is neither drop nor fail", mode))
+	}
+	return mode == "fail"
+}
+
+// flag gives a boolean, or its default.
+func (r *configReader) flag(key string, normal bool) bool {
+	v, given := r.section[key]
+	if !given || v == nil {
+		return normal
+	}
+	is, ok := v.(bool)
+	if !ok {
+		r.fault(key, fmt.Sprintf("want true or false, not %v", v))
+	}
+	return is
+}
+
+// char gives a text of one ASCII character, 0 where there is none.
+func (r *configReader) char(key string) byte {
+	s, ok := r.text(key, "")
+	if _, given := r.section[key]; !ok || !given {
+		return 0
+	}
+	if len(s) != 1 {
+		r.fault(key, fmt.Sprintf("want one ASCII character, not %q", s))
+		return 0
+	}
+	return s[0]
 }
 
 // configReader gathers the faults of a section.

@@ -85,7 +85,7 @@ func TestFromConfig_faultsComeTogetherWithTheirPath(t *testing.T) {
 		assert.ErrorContains(t, err, want)
 	}
 	_, err = FromConfig("codec", map[string]any{"type": "avro"})
-	assert.ErrorContains(t, err, `codec.type: codec "avro" is not registered; there are "json"`)
+	assert.ErrorContains(t, err, `codec.type: codec "avro" is not registered; there are "csv", "json"`)
 	_, err = FromConfig("codec", map[string]any{"type": 1, "schema": 5})
 	assert.ErrorContains(t, err, "codec.type: want a string, not 1")
 	assert.ErrorContains(t, err, "codec.schema: want a list of {name, type}, not 5")

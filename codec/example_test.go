@@ -3,6 +3,7 @@ package codec_test
 import (
 	"fmt"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/column"
 )
@@ -80,4 +81,30 @@ func ExampleParseType() {
 	// Output:
 	// timestamp[ms, tz=UTC] <nil>
 	// no type "int46"; did you mean "int16", "int64"?
+}
+
+func ExampleCSV() {
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "id", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "note", Type: arrow.BinaryTypes.String, Nullable: true},
+	}, nil)
+	format := codec.CSV(schema).Delimiter(';')
+	dec, err := format.NewDecoder(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := dec.Header([]byte("note;id")); err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = dec.DecodeLines([]byte("\"two\nlines\";1\n;2\n"), true, codec.Limits{Rows: 100})
+	rows := dec.Finish()
+	defer rows.Release()
+	fmt.Println(rows.Len(), rows.Column("note").String(0), rows.Column("note").IsNull(1), err)
+	fmt.Println(dec.Append([]byte("x;seven")))
+	// Output:
+	// 2 two
+	// lines true <nil>
+	// line 1: id: want int64: seven
 }

@@ -151,9 +151,11 @@ func (in *jsonInference) Len() int { return in.records }
 
 // Schema is part of Inference: bool, int64 where all numbers are integers that fit, float64 for other numbers, string for
 // strings and for fields that were always null. Fields that hold objects or arrays are left out.
-func (in *jsonInference) Schema() *arrow.Schema {
+func (in *jsonInference) Schema() *arrow.Schema { return inferredSchema(in.fields) }
+
+func inferredSchema(fields []inferredField) *arrow.Schema {
 	var cols []arrow.Field
-	for _, f := range in.fields {
+	for _, f := range fields {
 		c := arrow.Field{Name: f.name, Nullable: true, Type: arrow.BinaryTypes.String}
 		switch f.kind {
 		case kindBool:

@@ -190,8 +190,10 @@ func (d *jsonDecoder) text(b []byte, i, col int) int {
 	return end + 1
 }
 
+const tooMuchText = "more than 2 GiB of strings in one batch"
+
 func (d *jsonDecoder) tooMuch(col int) int {
-	return d.mismatch(col, 0, 0, "more than 2 GiB of strings in one batch")
+	return d.mismatch(col, 0, 0, tooMuchText)
 }
 
 // quoted gives the inside of the string at i without its escapes, and the index behind it.

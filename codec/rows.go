@@ -222,6 +222,14 @@ func (r *rowSet) drop() {
 	r.next()
 }
 
+// undo gives up the last complete row.
+func (r *rowSet) undo() {
+	r.n--
+	for i := range r.cols {
+		r.reclaim(&r.cols[i])
+	}
+}
+
 func (r *rowSet) next() {
 	r.filled = 0
 	r.stamp++

@@ -161,3 +161,26 @@ func distance(a, b string) int {
 	}
 	return prev[len(y)]
 }
+
+// Prefix puts path before the path of each fault of err. What is no fault stays as it is.
+func Prefix(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	all := []error{err}
+	var many *multierror.Error
+	if errors.As(err, &many) {
+		all = many.Errors
+	}
+	var l List
+	for _, e := range all {
+		var f *Fault
+		if errors.As(e, &f) {
+			c := *f
+			c.Path = path + f.Path
+			e = &c
+		}
+		l.Add(e)
+	}
+	return l.Err()
+}
