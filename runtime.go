@@ -34,6 +34,16 @@ type Runtime struct {
 	// MemoryLimit bounds the bytes in batches in flight and in state of each job. Over it sources pause until a tenth is free again; if the
 	// job is still over it after a minute it fails with a *MemoryLimitError. Defaults to 0: no limit.
 	MemoryLimit int64
+	// Metrics is told of every job that starts. Defaults to none. Package metrics/prom has one for Prometheus.
+	Metrics Metrics
+}
+
+// Metrics is what stands between jobs and a system that watches them: it reads numbers off Status when it wants them, so that rows cost
+// nothing. Its methods must be safe for concurrent use.
+type Metrics interface {
+	// JobStarted is called with each job that has started; status gives its numbers at any time, also after its end. The function that
+	// it returns is called once when the job has ended.
+	JobStarted(job string, status func() Status) (ended func())
 }
 
 // WithDefaults gives a copy with every field set.
@@ -179,7 +189,11 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 	if err != nil {
 		return nil, fmt.Errorf("job %q: %w", c.Plan.Job, err)
 	}
-	return &Handle{x: x, job: c.Plan.Job, plan: &Plan{plan: c.Plan}, log: rt.Logger}, nil
+	h := &Handle{x: x, job: c.Plan.Job, plan: &Plan{plan: c.Plan}, log: rt.Logger}
+	if rt.Metrics != nil {
+		x.AtEnd(rt.Metrics.JobStarted(h.job, h.Status))
+	}
+	return h, nil
 }
 
 // compile compiles the job as it will run.

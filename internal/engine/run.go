@@ -35,6 +35,8 @@ type Run struct {
 	waiting  bool // between two executions
 	asked    bool // ending is closed
 	err      error
+	over     bool
+	atEnd    []func()
 }
 
 // Supervise starts an execution and, where it fails, further ones as the policy says. An error of the first start is not tried again.
@@ -61,6 +63,7 @@ func Supervise(ctx context.Context, cfg Config, policy RestartPolicy, started fu
 func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
 	defer close(r.done)
 	defer r.cfg.feed.close()
+	defer r.runAtEnd()
 	for {
 		x := r.current()
 		<-x.Done()
@@ -124,6 +127,27 @@ func (r *Run) restart(ctx context.Context, last *checkpoint.Epoch) (*Execution, 
 		r.cfg.Restore = last
 	}
 	return Start(ctx, r.cfg)
+}
+
+// AtEnd calls f once when the job has ended for good, before Done is closed; at once where it has. f must not wait for the job.
+func (r *Run) AtEnd(f func()) {
+	r.mu.Lock()
+	if !r.over {
+		r.atEnd = append(r.atEnd, f)
+		f = func() {}
+	}
+	r.mu.Unlock()
+	f()
+}
+
+func (r *Run) runAtEnd() {
+	r.mu.Lock()
+	r.over = true
+	all := r.atEnd
+	r.mu.Unlock()
+	for _, f := range all {
+		f()
+	}
 }
 
 func (r *Run) current() *Execution {
