@@ -34,7 +34,10 @@ const (
 // give changed copies. Mistakes are reported when the job is compiled.
 type Assigner struct {
 	size      time.Duration
+	sliding   bool
+	slide     time.Duration
 	offset    time.Duration
+	lateness  time.Duration
 	late      LatePolicy
 	full      FullPolicy
 	maxKeys   int // 0: default
@@ -45,6 +48,22 @@ type Assigner struct {
 // Tumbling gives windows of a fixed size that follow each other: [offset + k·size, offset + (k+1)·size) for every
 // whole k. The size is a positive whole number of milliseconds.
 func Tumbling(size time.Duration) Assigner { return Assigner{size: size} }
+
+// Sliding gives windows of a size that begin at every multiple of slide: [offset + k·slide, offset + k·slide + size) for every
+// whole k. A row belongs to each window that contains it. Both are positive whole numbers of milliseconds, of any proportion: where
+// the slide is greater than the size there are gaps between the windows, and rows in gaps are dropped and counted (DropGap).
+func Sliding(size, slide time.Duration) Assigner {
+	return Assigner{size: size, slide: slide, sliding: true}
+}
+
+// Lateness keeps windows for so long after their end, a whole number of milliseconds: a row that comes in that time corrects the
+// result. The full result of its key is emitted again, once for each batch that changes it, and the bool column UpdateColumn says
+// whether a row replaces an earlier one of its key and window. Rows that come later still follow the late policy. Defaults to
+// 0: no corrections, and no such column.
+func (a Assigner) Lateness(d time.Duration) Assigner {
+	a.lateness = d
+	return a
+}
 
 // Offset moves the windows' edges by a whole number of milliseconds, which may be negative or exceed the size. A day
 // window with offset −2h begins at 22:00 UTC. Defaults to 0: edges are counted from the Unix epoch.
@@ -87,6 +106,20 @@ func (a Assigner) check(faults *fault.List) {
 		faults.Add(&fault.Fault{Path: "window.size", Problem: fmt.Sprintf("size %q is not a whole number of milliseconds", a.size),
 			Hint: "event time is held in milliseconds: round the size"})
 	}
+	switch {
+	case a.sliding && a.slide <= 0:
+		faults.Add(&fault.Fault{Path: "window.slide", Problem: fmt.Sprintf("slide %q is not positive", a.slide), Hint: "give a slide of at least 1ms"})
+	case a.slide%time.Millisecond != 0:
+		faults.Add(&fault.Fault{Path: "window.slide", Problem: fmt.Sprintf("slide %q is not a whole number of milliseconds", a.slide),
+			Hint: "event time is held in milliseconds: round the slide"})
+	}
+	switch {
+	case a.lateness < 0:
+		faults.Add(&fault.Fault{Path: "window.lateness", Problem: fmt.Sprintf("lateness %q is negative", a.lateness), Hint: "give 0 or more"})
+	case a.lateness%time.Millisecond != 0:
+		faults.Add(&fault.Fault{Path: "window.lateness", Problem: fmt.Sprintf("lateness %q is not a whole number of milliseconds", a.lateness),
+			Hint: "event time is held in milliseconds: round the lateness"})
+	}
 	if a.offset%time.Millisecond != 0 {
 		faults.Add(&fault.Fault{Path: "window.offset", Problem: fmt.Sprintf("offset %q is not a whole number of milliseconds", a.offset),
 			Hint: "event time is held in milliseconds: round the offset"})
@@ -103,6 +136,14 @@ func (a Assigner) check(faults *fault.List) {
 	}
 }
 
+// step is how far apart windows begin.
+func (a Assigner) step() time.Duration {
+	if a.sliding {
+		return a.slide
+	}
+	return a.size
+}
+
 // bound is the number of entries that the operator as a whole may hold; 0 means unbounded.
 func (a Assigner) bound() int {
 	switch {
@@ -116,6 +157,12 @@ func (a Assigner) bound() int {
 
 func (a Assigner) String() string {
 	s := fmt.Sprintf("tumbling %s", a.size)
+	if a.sliding {
+		s = fmt.Sprintf("sliding %s every %s", a.size, a.slide)
+	}
+	if a.lateness != 0 {
+		s += fmt.Sprintf(" lateness %s", a.lateness)
+	}
 	if a.offset != 0 {
 		s += fmt.Sprintf(" offset %s", a.offset)
 	}

@@ -126,7 +126,7 @@ func benchContext() *operator.Context {
 		Clock: operator.SystemClock{}, Logger: slog.New(slog.DiscardHandler), Counters: &operator.Counters{}}
 }
 
-func newInstance(tb testing.TB, ctx *operator.Context, in operator.Stream, a Assigner, aggs ...Aggregate) *instance {
+func newInstance(tb testing.TB, ctx *operator.Context, in operator.Stream, a Assigner, aggs ...Aggregate) windowed {
 	tb.Helper()
 	b, err := New(a, aggs...).Bind([]operator.Stream{in})
 	if err != nil {
@@ -136,7 +136,7 @@ func newInstance(tb testing.TB, ctx *operator.Context, in operator.Stream, a Ass
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return x.(*instance)
+	return x.(windowed)
 }
 
 // BenchmarkTumble drives the operator with b.N batches of 8,192 rows; "bare" is the hand-written loop over the same batches

@@ -23,7 +23,7 @@ type farRow struct {
 // split calls add for each window that has rows, in the order of time, each with its rows in the order in which they came. All times
 // are in [first, hi], and first is an edge.
 func (k *buckets) split(g grid, times []int64, rows rowSet, first, hi int64, add func(start int64, rows rowSet) error) error {
-	windows := (uint64(hi)-uint64(first))/uint64(g.size) + 1
+	windows := (uint64(hi)-uint64(first))/uint64(g.step) + 1
 	switch {
 	case windows == 2:
 		return k.splitTwo(g, times, rows, first, add)
@@ -34,7 +34,7 @@ func (k *buckets) split(g grid, times []int64, rows rowSet, first, hi int64, add
 	clear(k.count)
 	k.index = slices.Grow(k.index[:0], rows.len())[:rows.len()]
 	for i := range k.index {
-		w := (uint64(times[rows.at(i)]) - uint64(first)) / uint64(g.size)
+		w := (uint64(times[rows.at(i)]) - uint64(first)) / uint64(g.step)
 		k.index[i] = uint32(w)
 		k.count[w+1]++
 	}
@@ -50,7 +50,7 @@ func (k *buckets) split(g grid, times []int64, rows rowSet, first, hi int64, add
 	for w := range int(windows) {
 		end := k.count[w]
 		if end > lo {
-			if err := add(first+int64(w)*g.size, rowSet{rows: k.rows[lo:end]}); err != nil {
+			if err := add(first+int64(w)*g.step, rowSet{rows: k.rows[lo:end]}); err != nil {
 				return err
 			}
 		}
@@ -64,7 +64,7 @@ func (k *buckets) splitTwo(g grid, times []int64, rows rowSet, first int64, add 
 	n := rows.len()
 	k.rows = slices.Grow(k.rows[:0], n)[:n]
 	k.index = slices.Grow(k.index[:0], n)[:n]
-	edge := first + g.size
+	edge := first + g.step
 	a, b := 0, 0
 	for i := range n {
 		r := rows.at(i)

@@ -24,7 +24,7 @@ type rig struct {
 	pool *column.Pool
 	ctx  *operator.Context
 	in   operator.Stream
-	x    *instance
+	x    windowed
 	out  *collect
 }
 
@@ -255,7 +255,7 @@ func decimal(v int64) [2]uint64 { return [2]uint64{uint64(v), uint64(v >> 63)} }
 
 func TestB71DecimalSums(t *testing.T) {
 	g := newRig(t, Tumbling(10*ms), []Aggregate{Sum("b"), Avg("b")}, str, &arrow.Decimal128Type{Precision: 4, Scale: 3})
-	out := g.x.b.Outputs()[0].Schema
+	out := g.x.(*instance).b.Outputs()[0].Schema
 	assert.Equal(t, "decimal(38, 3)", out.Field(3).Type.String())
 	assert.Equal(t, "decimal(8, 7)", out.Field(4).Type.String())
 	g.feed([]any{0, "A", decimal(9999)}, []any{0, "A", decimal(1234)}, []any{0, "A", decimal(1234)}, []any{0, "A", decimal(1234)},

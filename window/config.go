@@ -14,12 +14,18 @@ import (
 // Config gives the operator as the config of a JobSpec, which FromConfig reads. Defaults are left out.
 func (d *description) Config() (map[string]any, error) {
 	a := d.assigner
-	for _, v := range []time.Duration{a.size, a.offset} {
+	for _, v := range []time.Duration{a.size, a.slide, a.lateness, a.offset} {
 		if v%time.Millisecond != 0 {
 			return nil, &fault.Fault{Path: "window", Problem: fmt.Sprintf("duration %q is not a whole number of milliseconds", v)}
 		}
 	}
 	c := map[string]any{"type": "tumbling", "size_ms": a.size.Milliseconds()}
+	if a.sliding {
+		c["type"], c["slide_ms"] = "sliding", a.slide.Milliseconds()
+	}
+	if a.lateness != 0 {
+		c["lateness_ms"] = a.lateness.Milliseconds()
+	}
 	if a.offset != 0 {
 		c["offset_ms"] = a.offset.Milliseconds()
 	}
@@ -52,12 +58,14 @@ func (d *description) Config() (map[string]any, error) {
 
 // FromConfig gives the window operator of a JobSpec's config:
 //
-//	type: tumbling            # the only one so far, and the default
+//	type: tumbling            # tumbling (default) or sliding
 //	size_ms: 60000
+//	slide_ms: 1000            # sliding only
 //	offset_ms: 0              # default 0
+//	lateness_ms: 0            # default 0: no corrections
 //	max_buffered_keys: 65536  # default 65536
 //	on_full: evict            # evict (default), fail or unbounded
-//	late_policy: drop         # drop (default) or route
+//	late_policy: drop         # drop (default), route, or update: as drop, but lateness_ms must be given
 //	aggregates:
 //	  - { function: count, as: orders }            # function: count, sum, min, max or avg
 //	  - { function: sum, column: amount, as: total }
@@ -66,12 +74,19 @@ func (d *description) Config() (map[string]any, error) {
 func FromConfig(config map[string]any) (operator.Operator, error) {
 	r := &configReader{left: config}
 	d := &description{}
-	if t := r.text("type", "tumbling"); t != "tumbling" {
-		f := fault.Unknown("window type", t, []string{"tumbling"})
-		f.Path = "config.type"
-		r.faults.Add(f)
+	switch t := r.text("type", "tumbling"); t {
+	case "tumbling":
+		d.assigner = Tumbling(r.millis("size_ms", true))
+		if _, given := r.left["slide_ms"]; given {
+			r.fail("slide_ms", "tumbling windows have no slide", "say type: sliding, or leave it out")
+		}
+	case "sliding":
+		d.assigner = Sliding(r.millis("size_ms", true), r.millis("slide_ms", true))
+	default:
+		r.unknown("type", "window type", t, "tumbling", "sliding")
+		d.assigner = Tumbling(r.millis("size_ms", true))
 	}
-	d.assigner = Tumbling(r.millis("size_ms", true)).Offset(r.millis("offset_ms", false))
+	d.assigner = d.assigner.Offset(r.millis("offset_ms", false)).Lateness(r.millis("lateness_ms", false))
 	if n, ok := r.integer("max_buffered_keys"); ok {
 		d.assigner = d.assigner.MaxBufferedKeys(int(n))
 	}
@@ -92,12 +107,14 @@ func FromConfig(config map[string]any) (operator.Operator, error) {
 	case "route":
 		d.assigner.late = Route
 	case "update":
-		r.fail("late_policy", `"update" needs allowed lateness, which tumbling windows do not have yet`, `use "drop" or "route"`)
+		if d.assigner.lateness == 0 {
+			r.fail("late_policy", `"update" needs allowed lateness`, `give lateness_ms, or use "drop" or "route"`)
+		}
 	default:
-		r.unknown("late_policy", "late policy", p, "drop", "route")
+		r.unknown("late_policy", "late policy", p, "drop", "route", "update")
 	}
 	d.aggregates = r.aggregates()
-	r.rest("config", "type", "size_ms", "offset_ms", "max_buffered_keys", "on_full", "late_policy", "aggregates")
+	r.rest("config", "type", "size_ms", "slide_ms", "offset_ms", "lateness_ms", "max_buffered_keys", "on_full", "late_policy", "aggregates")
 	if err := r.faults.Err(); err != nil {
 		return nil, err
 	}
@@ -174,7 +191,7 @@ func (r *configReader) millis(field string, required bool) time.Duration {
 	n, ok := r.integer(field)
 	if !ok {
 		if _, given := r.left[field]; required && !given {
-			r.fail(field, "missing", "give the window's size in milliseconds")
+			r.fail(field, "missing", "give a number of milliseconds")
 		}
 		return 0
 	}

@@ -74,20 +74,17 @@ func (x *instance) find(start int64) *kernel.Pane {
 // full makes room for an entry as the policy says.
 func (x *instance) full() error {
 	if x.b.assigner.full == Fail {
-		return fmt.Errorf("%d live (window, key) entries in %d open windows are as many as MaxBufferedKeys lets this task hold (%d of %d); raise it, or let windows be evicted",
-			x.live(), len(x.open), x.limit, x.b.assigner.bound())
+		return x.errFull(x.live(), fmt.Sprintf("(window, key) entries in %d open windows", len(x.open)))
 	}
 	oldest := x.open[0]
 	entries, rows := oldest.pane.Live(), oldest.pane.Rows()
-	x.ctx.Counters.Drop(operator.DropEvicted, int(rows))
+	if x.fired(oldest.start) {
+		rows = 0 // they are in a result
+	}
 	x.evicted = append(x.evicted, tombstone{start: oldest.start})
 	oldest.pane.Close()
 	x.open = append(x.open[:0], x.open[1:]...)
-	x.ctx.Warn("window evicted at MaxBufferedKeys: it will have no result", "window_start", oldest.start, "entries", entries,
-		"rows", rows, "bound", x.limit, "evicted_windows", len(x.evicted))
-	if x.ctx.Degraded != nil {
-		x.ctx.Degraded(fmt.Sprintf("windows are evicted at MaxBufferedKeys (%d) and have no result", x.b.assigner.bound()))
-	}
+	x.evicting(oldest.start, entries, rows, len(x.evicted))
 	return nil
 }
 
@@ -129,7 +126,7 @@ func (x *instance) takeEvicted(start int64, b *column.Batch, rows rowSet) rowSet
 }
 
 // outside gives the rows whose key group is not among the groups.
-func (x *instance) outside(groups map[int]bool, b *column.Batch, rows rowSet) rowSet {
+func (x *task) outside(groups map[int]bool, b *column.Batch, rows rowSet) rowSet {
 	hash := b.Hash
 	if hash == nil {
 		hash = kernel.HashColumns(nil, b, x.b.keys)

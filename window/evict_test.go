@@ -70,7 +70,7 @@ func TestFailAtTheBoundNamesIt(t *testing.T) {
 	g.feed([]any{1, "A"}, []any{2, "B"}, []any{3, "A"})
 	require.EqualError(t, g.try([]any{4, "C"}), "2 live (window, key) entries in 1 open windows are as many as MaxBufferedKeys lets this task hold (2 of 2); raise it, or let windows be evicted")
 	g = newRig(t, Tumbling(10*ms), []Aggregate{Count()}, i64)
-	assert.Equal(t, DefaultMaxBufferedKeys, g.x.limit)
+	assert.Equal(t, DefaultMaxBufferedKeys, g.x.(*instance).limit)
 }
 
 func TestTheBoundIsSharedByKeyGroups(t *testing.T) {
@@ -88,15 +88,15 @@ func TestTheBoundIsSharedByKeyGroups(t *testing.T) {
 func TestTombstonesGoWithTheirKeyGroups(t *testing.T) {
 	a := Tumbling(10 * ms).MaxBufferedKeys(4)
 	g := newRig(t, a, []Aggregate{Count()}, i64)
-	half := func(r state.Range) *instance {
+	half := func(r state.Range) windowed {
 		c := *g.ctx
 		c.KeyGroups = r
 		return newInstanceT(t, &c, g.in, a, Count())
 	}
 	lower, upper := half(state.Range{End: 64}), half(state.Range{First: 64, End: 128})
-	lower.evicted = tombstones{{start: 0}}
+	lower.(*instance).evicted = tombstones{{start: 0}}
 	var snaps state.Merged
-	for _, x := range []*instance{lower, upper} {
+	for _, x := range []windowed{lower, upper} {
 		s := state.NewSnapshot()
 		require.NoError(t, x.Snapshot(s))
 		snaps = append(snaps, s)

@@ -1,9 +1,6 @@
 package window
 
 import (
-	"errors"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/arkflow-go/arkflow/column"
@@ -17,84 +14,48 @@ type openWindow struct {
 	pane  *kernel.Pane
 }
 
-// instance is a window operator in one task.
+// instance is a window operator in one task whose windows do not overlap.
 type instance struct {
-	ctx        *operator.Context
-	b          *bound
-	grid       grid
-	processing bool
-	route      bool
-	limit      int // live entries of this task, 0: unbounded
-	agg        *kernel.Aggregator
-	results    *kernel.Results
+	task
+	agg     *kernel.Aggregator
+	results *kernel.Results
 
-	watermark int64 // W
-	lateEdge  int64 // rows before it are late by W: the greatest edge <= W
-	clock     int64 // processing time: the latest instant seen, ms
-	open      []openWindow
-	evicted   tombstones
+	open    []openWindow
+	evicted tombstones
 
-	kept, late []uint32 // scratch of the filters
-	buckets    buckets
-	panes      []*kernel.Pane // scratch of StateSize
+	out     operator.Output // of the batch that is being processed
+	buckets buckets
+	changes kernel.Changes
+	numbers []uint32       // scratch: rows of a range
+	panes   []*kernel.Pane // scratch of StateSize
 }
 
 // New implements operator.Bound.
 func (b *bound) New(ctx *operator.Context) (operator.Instance, error) {
-	x := &instance{ctx: ctx, b: b, grid: newGrid(b.assigner.size, b.assigner.offset), watermark: operator.MinWatermark,
-		lateEdge: operator.MinWatermark, clock: operator.MinWatermark}
-	x.processing = b.in.Time == operator.ProcessingTime
-	x.route = b.assigner.late == Route
-	x.limit = share(b.assigner.bound(), ctx)
+	t := newTask(b, ctx)
+	if t.grid.size > t.grid.step {
+		return newSliding(t), nil
+	}
+	x := &instance{task: t}
 	x.agg = kernel.NewAggregator(b.layout)
 	x.results = kernel.NewResults(b.layout, b.out.Schema, ctx.Pool, x.overflow)
+	if x.lateness > 0 {
+		x.agg.KeepExact()
+		x.results.WithUpdates()
+	}
 	return x, nil
 }
 
-// share is this task's part of a bound, in proportion to its key groups.
-func share(n int, ctx *operator.Context) int {
-	if n == 0 || ctx.MaxParallelism <= 0 || ctx.KeyGroups.Len() <= 0 {
-		return n
-	}
-	part := func(group int) int64 { return int64(n) * int64(group) / int64(ctx.MaxParallelism) }
-	return max(1, int(part(ctx.KeyGroups.End)-part(ctx.KeyGroups.First)))
-}
-
-// overflow applies the error policy to a result that does not fit its column.
-func (x *instance) overflow(col, value, problem string) error {
-	return x.ctx.Reject(1, &operator.RowError{Field: col, Value: value, Problem: problem})
-}
-
-var errNoTimes = errors.New("batch of an event-time stream has no times")
-
 // Process implements operator.Instance.
 func (x *instance) Process(_ int, b *column.Batch, out operator.Output) error {
-	rows := rowSet{hi: b.Rows, rows: b.Sel}
 	if x.processing {
-		return x.arrive(b, rows)
+		return x.arrive(b)
 	}
-	if b.Times == nil {
-		return errNoTimes
+	rows, lo, hi, ordered, err := x.admit(b, out)
+	if err != nil || rows.len() == 0 {
+		return err
 	}
-	var err error
-	if b.TimeValid != nil {
-		if rows, err = x.takeNulls(b, rows, out); err != nil || rows.len() == 0 {
-			return err
-		}
-	}
-	lo, hi, ordered := span(b.Times, rows)
-	if !x.grid.has(lo) || !x.grid.has(hi) {
-		if rows, err = x.takeMisfits(b, rows); err != nil || rows.len() == 0 {
-			return err
-		}
-		lo, hi, ordered = span(b.Times, rows)
-	}
-	if lo < x.lateEdge || x.pairsReach(b, lo) {
-		if rows, err = x.takeLate(b, rows, out); err != nil || rows.len() == 0 {
-			return err
-		}
-		lo, hi, ordered = span(b.Times, rows)
-	}
+	x.out = out
 	if x.limit > 0 && x.live()+rows.len() > x.limit {
 		return x.addNearBound(b, rows)
 	}
@@ -104,7 +65,7 @@ func (x *instance) Process(_ int, b *column.Batch, out operator.Output) error {
 // add adds rows, none of them late, to their windows.
 func (x *instance) add(b *column.Batch, rows rowSet, lo, hi int64, ordered bool) error {
 	start := x.grid.floor(lo)
-	if hi < start+x.grid.size {
+	if uint64(hi)-uint64(start) < uint64(x.grid.step) {
 		return x.addTo(start, b, rows)
 	}
 	if !ordered {
@@ -131,10 +92,36 @@ func (x *instance) addTo(start int64, b *column.Batch, rows rowSet) error {
 		}
 	}
 	p := x.pane(start)
+	if x.fired(start) {
+		return x.correct(start, p, b, rows)
+	}
 	if rows.rows != nil {
 		return p.AddRows(b, rows.rows)
 	}
 	return p.AddRange(b, rows.lo, rows.hi)
+}
+
+// fired reports whether a window has fired: it is kept for corrections.
+func (x *instance) fired(start int64) bool {
+	return x.lateness > 0 && !x.processing && start+x.grid.size <= x.watermark
+}
+
+// correct adds rows to a window that has fired and emits the results that they change.
+func (x *instance) correct(start int64, p *kernel.Pane, b *column.Batch, rows rowSet) error {
+	list := rows.rows
+	if list == nil {
+		x.numbers = x.numbers[:0]
+		for r := rows.lo; r < rows.hi; r++ {
+			x.numbers = append(x.numbers, uint32(r))
+		}
+		list = x.numbers
+	}
+	if err := p.AddChanging(b, list, &x.changes); err != nil {
+		return err
+	}
+	return x.results.WriteChanges(p, &x.changes, start, start+x.grid.size, true, func(b *column.Batch) error {
+		return x.out.Emit(operator.Main, b)
+	})
 }
 
 // pane gives the pane of a window, opening it where it is not.
@@ -165,46 +152,48 @@ func (x *instance) OnWatermark(w int64, out operator.Output) (int64, error) {
 	if x.processing || w <= x.watermark {
 		return w, nil
 	}
-	x.watermark, x.lateEdge = w, x.grid.floor(w)
-	if err := x.fire(w, out); err != nil {
-		return w, err
-	}
-	x.evicted.forget(func(start int64) bool { return start+x.grid.size <= w })
-	return w, nil
+	was := x.watermark
+	x.advance(w)
+	return w, x.fire(was, w, out)
 }
 
-// fire emits the windows that end at t or before, in the order of their ends.
-func (x *instance) fire(t int64, out operator.Output) error {
-	n := 0
+// fire emits the windows that end after `was` and at t or before, in the order of their ends, and closes those that nothing will
+// correct any more.
+func (x *instance) fire(was, t int64, out operator.Output) error {
 	var emit func(b *column.Batch) error
-	for ; n < len(x.open) && x.open[n].start+x.grid.size <= t; n++ {
-		w := &x.open[n]
+	for i := 0; i < len(x.open) && x.open[i].start+x.grid.size <= t; i++ {
+		w := &x.open[i]
+		if x.lateness > 0 && w.start+x.grid.size <= was {
+			continue
+		}
 		if emit == nil {
 			emit = func(b *column.Batch) error { return out.Emit(operator.Main, b) }
 		}
 		if err := x.results.Write(w.pane, w.start, w.start+x.grid.size, !x.processing, emit); err != nil {
 			return err
 		}
-		w.pane.Close()
-		w.pane = nil
+	}
+	n, opened := 0, x.grid.open(t, x.lateness)
+	for ; n < len(x.open) && x.open[n].start < opened; n++ {
+		x.open[n].pane.Close()
+		x.open[n].pane = nil
 	}
 	if n > 0 {
 		left := copy(x.open, x.open[n:])
 		clear(x.open[left:])
 		x.open = x.open[:left]
 	}
+	x.evicted.forget(func(start int64) bool { return start < opened })
 	return nil
 }
 
 // arrive adds rows of a processing-time stream to the window of the present.
-func (x *instance) arrive(b *column.Batch, rows rowSet) error {
-	now := x.now(x.ctx.Clock.Now())
-	if !x.grid.has(now) {
-		err := &operator.RowError{Field: "processing time", Value: strconv.FormatInt(now, 10), Problem: "the edges of its window do not fit 64 bits of milliseconds"}
-		return x.ctx.Reject(rows.len(), err)
+func (x *instance) arrive(b *column.Batch) error {
+	now, rows, err := x.arrival(b)
+	if err != nil || rows.len() == 0 {
+		return err
 	}
 	start := x.grid.floor(now)
-	var err error
 	if x.limit > 0 && x.live()+rows.len() > x.limit {
 		err = x.addRunNearBound(start, b, rows)
 	} else {
@@ -212,12 +201,6 @@ func (x *instance) arrive(b *column.Batch, rows rowSet) error {
 	}
 	x.arm()
 	return err
-}
-
-// now is the clock's time in ms, never going back.
-func (x *instance) now(t time.Time) int64 {
-	x.clock = max(x.clock, t.UnixMilli())
-	return x.clock
 }
 
 // arm asks for a timer at the end of the first open window.
@@ -232,17 +215,17 @@ func (x *instance) OnTimer(now time.Time, out operator.Output) error {
 	if !x.processing {
 		return nil
 	}
-	t := x.now(now)
-	if err := x.fire(t, out); err != nil {
+	if err := x.fire(operator.MinWatermark, x.now(now), out); err != nil {
 		return err
 	}
-	x.evicted.forget(func(start int64) bool { return start+x.grid.size <= t })
 	x.arm()
 	return nil
 }
 
 // OnDrain implements operator.Drainer: all open windows fire.
-func (x *instance) OnDrain(out operator.Output) error { return x.fire(operator.MaxWatermark, out) }
+func (x *instance) OnDrain(out operator.Output) error {
+	return x.fire(x.watermark, operator.MaxWatermark, out)
+}
 
 // StateSize implements operator.Sized. Entries of windows that are grouped only when they fire are counted as rows.
 func (x *instance) StateSize() (entries, bytes int64) {
@@ -251,25 +234,4 @@ func (x *instance) StateSize() (entries, bytes int64) {
 		x.panes = append(x.panes, w.pane)
 	}
 	return int64(x.live()), int64(x.agg.SizeBytes(x.panes))
-}
-
-// takeMisfits applies the error policy to rows whose window has edges beyond 64 bits, and gives the others.
-func (x *instance) takeMisfits(b *column.Batch, rows rowSet) (rowSet, error) {
-	kept := x.kept[:0]
-	misfits, first := 0, int64(0)
-	for i := range rows.len() {
-		r := rows.at(i)
-		if t := b.Times[r]; !x.grid.has(t) {
-			if misfits == 0 {
-				first = t
-			}
-			misfits++
-			continue
-		}
-		kept = append(kept, uint32(r))
-	}
-	x.kept = kept
-	err := x.ctx.Reject(misfits, &operator.RowError{Field: "event time", Value: strconv.FormatInt(first, 10),
-		Problem: fmt.Sprintf("the edges of its %s window do not fit 64 bits of milliseconds", x.b.assigner.size)})
-	return rowSet{rows: kept}, err
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // pairsReach reports whether a (row, J) pair of the batch may make its row late; lo is the least time of the rows.
-func (x *instance) pairsReach(b *column.Batch, lo int64) bool {
+func (x *task) pairsReach(b *column.Batch, lo int64) bool {
 	if len(b.Late) == 0 {
 		return false
 	}
@@ -14,20 +14,21 @@ func (x *instance) pairsReach(b *column.Batch, lo int64) bool {
 	for _, p := range b.Late {
 		j = max(j, p.J)
 	}
-	return lo < x.grid.floor(j)
+	return lo < x.grid.open(j, x.lateness)
 }
 
-// takeLate applies the late policy to the rows that are late, e <= max(J, W), and gives the others (DESIGN T4, W3).
-func (x *instance) takeLate(b *column.Batch, rows rowSet, out operator.Output) (rowSet, error) {
+// takeLate applies the late policy to the rows that are late for all their windows, e + L <= max(J, W), and gives the others
+// (DESIGN T4, W3).
+func (x *task) takeLate(b *column.Batch, rows rowSet, out operator.Output) (rowSet, error) {
 	kept, late, pairs := x.kept[:0], x.late[:0], b.Late // rows may view x.kept: it is filtered in place
 	for i := range rows.len() {
 		r := rows.at(i)
-		edge := x.lateEdge
+		edge := x.opened
 		for len(pairs) > 0 && int(pairs[0].Row) < r {
 			pairs = pairs[1:]
 		}
 		if len(pairs) > 0 && int(pairs[0].Row) == r {
-			edge = max(edge, x.grid.floor(pairs[0].J))
+			edge = max(edge, x.grid.open(pairs[0].J, x.lateness))
 		}
 		if b.Times[r] < edge {
 			late = append(late, uint32(r))
@@ -41,7 +42,7 @@ func (x *instance) takeLate(b *column.Batch, rows rowSet, out operator.Output) (
 }
 
 // takeNulls applies the late policy to the rows without event time and gives the others (DESIGN T2).
-func (x *instance) takeNulls(b *column.Batch, rows rowSet, out operator.Output) (rowSet, error) {
+func (x *task) takeNulls(b *column.Batch, rows rowSet, out operator.Output) (rowSet, error) {
 	kept, nulls := x.kept[:0], x.late[:0]
 	for i := range rows.len() {
 		r := rows.at(i)
@@ -61,7 +62,7 @@ func (x *instance) takeNulls(b *column.Batch, rows rowSet, out operator.Output) 
 }
 
 // routeRows emits rows on the late port, where the policy is Route.
-func (x *instance) routeRows(b *column.Batch, rows []uint32, out operator.Output) error {
+func (x *task) routeRows(b *column.Batch, rows []uint32, out operator.Output) error {
 	if !x.route || len(rows) == 0 {
 		return nil
 	}

@@ -63,6 +63,8 @@ func bigDecimal(c *column.Column, i int) *big.Int {
 // model is a window operator that takes one row at a time and keeps every value.
 type model struct {
 	size, offset int64
+	step         int64 // how far apart windows begin
+	lateness     int64
 	limit        int
 	watermark    int64
 	keys         []string
@@ -71,7 +73,14 @@ type model struct {
 	evicted      map[int64]bool
 	results      []string
 	late, nulls  int
-	lost         int
+	lost, gaps   int
+	changed      map[string]windowKey // of windows that have fired, by the batch
+	shown        map[string]bool      // keys of windows that have a result
+}
+
+type windowKey struct {
+	start int64
+	key   string
 }
 
 type modelRow struct {
@@ -80,7 +89,7 @@ type modelRow struct {
 }
 
 func newModel(size, offset int64, limit int, keys []string, aggs []Aggregate) *model {
-	return &model{size: size, offset: offset, limit: limit, watermark: math.MinInt64, keys: keys, aggs: aggs,
+	return &model{size: size, step: size, offset: offset, limit: limit, changed: map[string]windowKey{}, shown: map[string]bool{}, watermark: math.MinInt64, keys: keys, aggs: aggs,
 		open: map[int64]map[string][]modelRow{}, evicted: map[int64]bool{}}
 }
 
@@ -89,9 +98,13 @@ func (m *model) row(b *column.Batch, row int, t int64, valid bool, j int64) {
 		m.nulls++
 		return
 	}
-	start := t - ((t-m.offset)%m.size+m.size)%m.size
-	if start+m.size <= max(j, m.watermark) {
+	last := t - ((t-m.offset)%m.step+m.step)%m.step
+	if last+m.size+m.lateness <= max(j, m.watermark) {
 		m.late++
+		return
+	}
+	if last+m.size <= t {
+		m.gaps++
 		return
 	}
 	var key []string
@@ -99,6 +112,16 @@ func (m *model) row(b *column.Batch, row int, t int64, valid bool, j int64) {
 		key = append(key, text(b.Column(k), row))
 	}
 	k := strings.Join(key, "|")
+	for start := last; start+m.size > t && start+m.size+m.lateness > max(j, m.watermark); start -= m.step {
+		m.add(b, row, start, k)
+	}
+}
+
+// add adds a row to one window.
+func (m *model) add(b *column.Batch, row int, start int64, k string) {
+	if start+m.size <= m.watermark {
+		m.changed[fmt.Sprint(start, k)] = windowKey{start, k}
+	}
 	for {
 		if m.evicted[start] {
 			m.lost++
@@ -127,27 +150,48 @@ func (m *model) row(b *column.Batch, row int, t int64, valid bool, j int64) {
 	m.open[start][k] = append(m.open[start][k], modelRow{b, row})
 }
 
+// emit writes the result of a key of a window.
+func (m *model) emit(start int64, k string) {
+	line := fmt.Sprintf("%s|%d|%d", k, start, start+m.size)
+	for _, a := range m.aggs {
+		line += "|" + m.aggregate(a, m.open[start][k])
+	}
+	if name := fmt.Sprint(start, k); m.lateness > 0 {
+		line += fmt.Sprintf("|%v", m.shown[name])
+		m.shown[name] = true
+	}
+	m.results = append(m.results, line)
+}
+
+// correct ends a batch.
+func (m *model) correct() {
+	for _, c := range m.changed {
+		m.emit(c.start, c.key)
+	}
+	clear(m.changed)
+}
+
 func (m *model) advance(w int64) {
 	if w <= m.watermark {
 		return
 	}
-	m.watermark = w
 	var starts []int64
 	for s := range m.open {
-		if s+m.size <= w {
+		if s+m.size <= w && s+m.size > m.watermark {
 			starts = append(starts, s)
 		}
 	}
+	m.watermark = w
 	sort.Slice(starts, func(i, j int) bool { return starts[i] < starts[j] })
 	for _, s := range starts {
-		for k, rows := range m.open[s] {
-			line := fmt.Sprintf("%s|%d|%d", k, s, s+m.size)
-			for _, a := range m.aggs {
-				line += "|" + m.aggregate(a, rows)
-			}
-			m.results = append(m.results, line)
+		for k := range m.open[s] {
+			m.emit(s, k)
 		}
-		delete(m.open, s)
+	}
+	for s := range m.open {
+		if w == math.MaxInt64 || s+m.size+m.lateness <= w {
+			delete(m.open, s)
+		}
 	}
 	for s := range m.evicted {
 		if s+m.size <= w {

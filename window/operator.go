@@ -16,6 +16,10 @@ const (
 	EndColumn   = "window_end"   // exclusive
 )
 
+// UpdateColumn is a bool column, the last one, of windows with Lateness: true in a row that replaces an earlier one of its key and
+// window.
+const UpdateColumn = "__arkflow_window_update"
+
 // description is a window operator before it is bound.
 type description struct {
 	assigner   Assigner
@@ -70,7 +74,10 @@ func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
 	}
 	keys := d.bindKeys(in[0], &faults)
 	aggs := d.bindAggregates(in[0].Schema, &faults)
-	checkNames(in[0].Key, aggs, &faults)
+	checkNames(in[0].Key, aggs, d.assigner.lateness > 0, &faults)
+	if d.assigner.lateness > 0 && in[0].Time == operator.ProcessingTime {
+		faults.Add(&fault.Fault{Path: "window.lateness", Problem: "nothing is late on a processing-time stream", Hint: "leave the lateness out, or use event time"})
+	}
 	if faults.Len() > 0 {
 		return nil, faults.Err()
 	}
@@ -79,7 +86,7 @@ func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
 		return nil, &fault.Fault{Path: "window", Problem: err.Error()}
 	}
 	b := &bound{assigner: d.assigner, in: in[0], layout: layout, keys: keys}
-	b.out = operator.Stream{Schema: resultSchema(in[0].Schema, keys, aggs), Time: in[0].Time}
+	b.out = operator.Stream{Schema: resultSchema(in[0].Schema, keys, aggs, d.assigner.lateness > 0), Time: in[0].Time}
 	return b, nil
 }
 
@@ -113,8 +120,11 @@ func (d *description) bindAggregates(s *arrow.Schema, faults *fault.List) (aggs 
 }
 
 // checkNames finds output columns of one name.
-func checkNames(keys []string, aggs []kernel.Agg, faults *fault.List) {
+func checkNames(keys []string, aggs []kernel.Agg, updates bool, faults *fault.List) {
 	seen := map[string]string{StartColumn: "the window's start", EndColumn: "the window's end"}
+	if updates {
+		seen[UpdateColumn] = "the mark of corrections"
+	}
 	for _, k := range keys {
 		if what, twice := seen[k]; twice {
 			faults.Add(&fault.Fault{Path: "key", Problem: fmt.Sprintf("key column %q has the name of %s", k, what), Hint: "rename it before the window"})
@@ -132,7 +142,7 @@ func checkNames(keys []string, aggs []kernel.Agg, faults *fault.List) {
 }
 
 // resultSchema is W5; the names have been checked by checkNames.
-func resultSchema(s *arrow.Schema, keys []int, aggs []kernel.Agg) *arrow.Schema {
+func resultSchema(s *arrow.Schema, keys []int, aggs []kernel.Agg, updates bool) *arrow.Schema {
 	var fields []arrow.Field
 	for _, k := range keys {
 		f := s.Field(k)
@@ -144,6 +154,9 @@ func resultSchema(s *arrow.Schema, keys []int, aggs []kernel.Agg) *arrow.Schema 
 		t, _ := a.ResultType(s)
 		count := a.Func == kernel.CountRows || a.Func == kernel.CountValues
 		fields = append(fields, arrow.Field{Name: a.Name, Type: t, Nullable: !count})
+	}
+	if updates {
+		fields = append(fields, arrow.Field{Name: UpdateColumn, Type: arrow.FixedWidthTypes.Boolean})
 	}
 	return arrow.NewSchema(fields, nil)
 }

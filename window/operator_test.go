@@ -133,8 +133,8 @@ func TestRestoreRefusesStateThatIsNotItsOwn(t *testing.T) {
 	g.feed([]any{1, "A", 1})
 	snap := state.NewSnapshot()
 	require.NoError(t, g.x.Snapshot(snap))
-	for want, x := range map[string]*instance{
-		"state is of windows of 10 ms with offset 0 ms, the job's are 20 ms with offset 0 ms": newInstanceT(t, g.ctx, g.in, Tumbling(20*ms), Count(), Sum("b")),
+	for want, x := range map[string]windowed{
+		"state is of windows of 10 ms with offset 0 ms, the job's are windows of 20 ms with offset 0 ms": newInstanceT(t, g.ctx, g.in, Tumbling(20*ms), Count(), Sum("b")),
 		"keys, aggregates or their types have changed":                                        newInstanceT(t, g.ctx, g.in, Tumbling(10*ms), Count(), Max("b")),
 	} {
 		require.ErrorContains(t, x.Restore(state.Merged{snap}), want)

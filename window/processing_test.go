@@ -43,7 +43,7 @@ func (g *rig) arrive(keys ...string) {
 
 func TestProcessingTimeAssignsAndFiresByTheClock(t *testing.T) {
 	g, clock, timer := processingRig(t, Tumbling(10*ms))
-	assert.Equal(t, operator.ProcessingTime, g.x.b.Outputs()[0].Time)
+	assert.Equal(t, operator.ProcessingTime, g.x.(*instance).b.Outputs()[0].Time)
 	g.arrive("A", "B", "A")
 	assert.Equal(t, time.UnixMilli(1010), *timer)
 	clock.now = time.UnixMilli(1012)
@@ -80,7 +80,7 @@ func TestProcessingTimeHonoursTheBound(t *testing.T) {
 	g.arrive("A")
 	require.NoError(t, g.x.OnTimer(time.UnixMilli(1030), g.out))
 	assert.Equal(t, []string{`"A"|1020|1030|1`}, g.results())
-	assert.Empty(t, g.x.evicted)
+	assert.Empty(t, g.x.(*instance).evicted)
 }
 
 func TestProcessingTimeBeyondTheRangeOfWindowsIsAnError(t *testing.T) {

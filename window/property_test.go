@@ -65,14 +65,34 @@ type scenario struct {
 	in     operator.Stream
 	aggs   []Aggregate
 	size   int64
+	step   int64 // how far apart windows begin
+	late   int64 // allowed lateness
 	offset int64
 	limit  int
 	route  bool
 }
 
+// windowed is what an instance of a window operator can do.
+type windowed interface {
+	operator.Instance
+	operator.WatermarkHandler
+	operator.TimerHandler
+	operator.Drainer
+	operator.Stateful
+	operator.Sized
+}
+
 func drawScenario(t *rapid.T) scenario {
 	s := scenario{size: rapid.Int64Range(1, 12).Draw(t, "size"), offset: rapid.Int64Range(-20, 20).Draw(t, "offset")}
-	if rapid.Bool().Draw(t, "bounded") {
+	s.step = s.size
+	if rapid.IntRange(0, 2).Draw(t, "kind") > 0 {
+		s.step = rapid.Int64Range(1, 14).Draw(t, "slide")
+		s.size = rapid.Int64Range(1, 40).Draw(t, "size")
+	}
+	if rapid.Bool().Draw(t, "corrects") {
+		s.late = rapid.Int64Range(0, 20).Draw(t, "lateness")
+	}
+	if s.size <= s.step && s.late == 0 && rapid.Bool().Draw(t, "bounded") {
 		s.limit = rapid.IntRange(1, 12).Draw(t, "limit")
 	}
 	s.route = rapid.Bool().Draw(t, "route")
@@ -152,7 +172,11 @@ func testContext(pool *column.Pool) *operator.Context {
 }
 
 func (s *scenario) assigner() Assigner {
-	a := Tumbling(time.Duration(s.size) * time.Millisecond).Offset(time.Duration(s.offset) * time.Millisecond).Unbounded()
+	a := Tumbling(time.Duration(s.size) * time.Millisecond)
+	if s.step != s.size {
+		a = Sliding(time.Duration(s.size)*time.Millisecond, time.Duration(s.step)*time.Millisecond)
+	}
+	a = a.Offset(time.Duration(s.offset) * time.Millisecond).Unbounded().Lateness(time.Duration(s.late) * time.Millisecond)
 	if s.limit > 0 {
 		a = a.MaxBufferedKeys(s.limit)
 	}
@@ -165,6 +189,7 @@ func (s *scenario) assigner() Assigner {
 // modelOf feeds the steps to the model.
 func (s *scenario) modelOf(steps []step) *model {
 	m := newModel(s.size, s.offset, s.limit, s.in.Key, s.aggs)
+	m.step, m.lateness = s.step, s.late
 	for _, st := range steps {
 		if st.b == nil {
 			m.advance(st.w)
@@ -180,6 +205,7 @@ func (s *scenario) modelOf(steps []step) *model {
 			}
 			m.row(st.b, r, st.b.Times[r], st.b.TimeValid == nil || column.Bit(st.b.TimeValid, r), j)
 		}
+		m.correct()
 	}
 	return m
 }
@@ -211,11 +237,14 @@ func TestAnyStreamGivesWhatTheModelGives(t *testing.T) {
 		sort.Strings(m.results)
 		ends := append([]int64(nil), out.ends...)
 		sort.Slice(ends, func(i, j int) bool { return ends[i] < ends[j] })
-		require.Equal(t, ends, out.ends, "order of window ends")
+		if s.late == 0 {
+			require.Equal(t, ends, out.ends, "order of window ends")
+		}
 		sort.Strings(out.results)
 		require.Equal(t, m.results, out.results)
 		dropped := ctx.Counters.Dropped()
 		require.Equal(t, m.lost, int(dropped[operator.DropEvicted]))
+		require.Equal(t, m.gaps, int(dropped[operator.DropGap]))
 		if s.route {
 			require.Equal(t, m.late+m.nulls, int(ctx.Counters.Late()))
 			require.Len(t, out.late, m.late+m.nulls)
@@ -234,16 +263,16 @@ func TestAnyStreamGivesWhatTheModelGives(t *testing.T) {
 	})
 }
 
-func newInstanceT(t require.TestingT, ctx *operator.Context, in operator.Stream, a Assigner, aggs ...Aggregate) *instance {
+func newInstanceT(t require.TestingT, ctx *operator.Context, in operator.Stream, a Assigner, aggs ...Aggregate) windowed {
 	b, err := New(a, aggs...).Bind([]operator.Stream{in})
 	require.NoError(t, err)
 	x, err := b.New(ctx)
 	require.NoError(t, err)
-	return x.(*instance)
+	return x.(windowed)
 }
 
 // restored gives an instance with the state of another, by way of two tasks that each own half of the key groups.
-func restored(t require.TestingT, x *instance, ctx *operator.Context, s scenario) *instance {
+func restored(t require.TestingT, x windowed, ctx *operator.Context, s scenario) windowed {
 	one := state.NewSnapshot()
 	require.NoError(t, x.Snapshot(one))
 	half := func(r state.Range) *state.Snapshot {

@@ -12,11 +12,17 @@ import (
 
 // The state of a window operator, format 1: the value "window" (JSON, see saved), the table "windows" with the open
 // windows (see kernel.Dump), and the table "evicted" with one row for each tombstone and key group: window_start Int64, ms.
+//
+// Where windows overlap there are the tables "slices" and "stragglers" in place of "windows": window_start is the first
+// instant of the slice, #from the start of the first window that has it and that was not closed. A row of "evicted" is the last window
+// of a key group that was evicted.
 const (
 	stateFormat  = 1
 	stateValue   = "window"
 	stateWindows = "windows"
 	stateEvicted = "evicted"
+	stateSlices  = "slices"
+	stateStrays  = "stragglers"
 )
 
 // saved is what a task knows beside its tables.
@@ -25,18 +31,65 @@ type saved struct {
 	Watermark int64 `json:"watermark,string"` // W of the operator; the least is taken where tasks are merged
 	Clock     int64 `json:"clock,string"`     // processing time; the greatest is taken
 	SizeMs    int64 `json:"size_ms"`
+	SlideMs   int64 `json:"slide_ms,omitempty"` // of windows that do not follow each other without overlap or gap
 	OffsetMs  int64 `json:"offset_ms"`
+}
+
+// saved gives what the task knows.
+func (x *task) saved() saved {
+	s := saved{stateFormat, x.watermark, x.clock, x.grid.size, 0, x.grid.offset}
+	if x.grid.step != x.grid.size {
+		s.SlideMs = x.grid.step
+	}
+	return s
+}
+
+// save writes what the task knows.
+func (x *task) save(w state.Writer) error {
+	v, err := json.Marshal(x.saved())
+	if err == nil {
+		w.Value(stateValue, v)
+	}
+	return err
+}
+
+// restore reads what tasks knew.
+func (x *task) restore(r state.Reader) error {
+	want := x.saved()
+	for i, v := range r.Values(stateValue) {
+		var s saved
+		if err := json.Unmarshal(v, &s); err != nil {
+			return fmt.Errorf("restore window: %w", err)
+		}
+		switch {
+		case s.Format != stateFormat:
+			return fmt.Errorf("restore window: state has format %d, this version reads %d", s.Format, stateFormat)
+		case s.SizeMs != want.SizeMs || s.OffsetMs != want.OffsetMs || s.SlideMs != want.SlideMs:
+			return fmt.Errorf("restore window: state is of %s, the job's are %s", s, want)
+		}
+		if i == 0 {
+			x.watermark = s.Watermark
+		}
+		x.watermark, x.clock = min(x.watermark, s.Watermark), max(x.clock, s.Clock)
+	}
+	x.advance(x.watermark)
+	return nil
+}
+
+func (s saved) String() string {
+	if s.SlideMs != 0 {
+		return fmt.Sprintf("windows of %d ms every %d ms with offset %d ms", s.SizeMs, s.SlideMs, s.OffsetMs)
+	}
+	return fmt.Sprintf("windows of %d ms with offset %d ms", s.SizeMs, s.OffsetMs)
 }
 
 var evictedSchema = arrow.NewSchema([]arrow.Field{{Name: "window_start", Type: arrow.PrimitiveTypes.Int64}}, nil)
 
 // Snapshot implements operator.Stateful.
 func (x *instance) Snapshot(w state.Writer) error {
-	v, err := json.Marshal(saved{stateFormat, x.watermark, x.clock, x.grid.size, x.grid.offset})
-	if err != nil {
+	if err := x.save(w); err != nil {
 		return err
 	}
-	w.Value(stateValue, v)
 	d := kernel.NewDump(x.b.layout, x.maxParallelism(), x.live(), func(t state.Table) { w.Table(stateWindows, t) })
 	for _, o := range x.open {
 		if err := d.Add(o.start, o.pane); err != nil {
@@ -50,21 +103,6 @@ func (x *instance) Snapshot(w state.Writer) error {
 		w.Table(stateEvicted, x.evictedTable())
 	}
 	return nil
-}
-
-func (x *instance) maxParallelism() int {
-	if x.ctx.MaxParallelism > 0 {
-		return x.ctx.MaxParallelism
-	}
-	return state.DefaultMaxParallelism
-}
-
-// owned is the key groups of this task.
-func (x *instance) owned() state.Range {
-	if x.ctx.KeyGroups.Len() > 0 {
-		return x.ctx.KeyGroups
-	}
-	return state.Range{End: x.maxParallelism()}
 }
 
 func (x *instance) evictedTable() state.Table {
@@ -86,24 +124,9 @@ func (x *instance) evictedTable() state.Table {
 
 // Restore implements operator.Stateful.
 func (x *instance) Restore(r state.Reader) error {
-	for i, v := range r.Values(stateValue) {
-		var s saved
-		if err := json.Unmarshal(v, &s); err != nil {
-			return fmt.Errorf("restore window: %w", err)
-		}
-		switch {
-		case s.Format != stateFormat:
-			return fmt.Errorf("restore window: state has format %d, this version reads %d", s.Format, stateFormat)
-		case s.SizeMs != x.grid.size || s.OffsetMs != x.grid.offset:
-			return fmt.Errorf("restore window: state is of windows of %d ms with offset %d ms, the job's are %d ms with offset %d ms",
-				s.SizeMs, s.OffsetMs, x.grid.size, x.grid.offset)
-		}
-		if i == 0 {
-			x.watermark = s.Watermark
-		}
-		x.watermark, x.clock = min(x.watermark, s.Watermark), max(x.clock, s.Clock)
+	if err := x.restore(r); err != nil {
+		return err
 	}
-	x.lateEdge = x.grid.floor(x.watermark)
 	load := kernel.NewLoad(x.agg, x.owned(), func(start int64) (*kernel.Pane, error) { return x.pane(start), nil })
 	for _, t := range r.Tables(stateWindows) {
 		if err := load.Add(t); err != nil {

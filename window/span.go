@@ -5,22 +5,35 @@ import (
 	"time"
 )
 
-// grid is the edges of tumbling windows: offset + k·size for every whole k, in ms. 0 <= offset < size.
+// grid is windows [k, k + size) for every edge k = offset + i·step, i whole, in ms. 0 <= offset < step.
 type grid struct {
-	size, offset int64
-	first, last  int64 // the least and the greatest edge that int64 can hold: times t with first <= t < last have a window
+	step, size, offset int64
+	first, last        int64 // times t with first <= t < last have only windows whose ends int64 can hold
 }
 
-func newGrid(size, offset time.Duration) grid {
-	g := grid{size: size.Milliseconds()}
-	g.offset = floorMod(offset.Milliseconds(), g.size)
-	g.last = g.floor(math.MaxInt64)
-	if r := g.past(math.MinInt64); r == 0 {
-		g.first = math.MinInt64
-	} else {
-		g.first = math.MinInt64 + (g.size - r)
+func newGrid(step, size, offset time.Duration) grid {
+	return gridOf(step.Milliseconds(), size.Milliseconds(), offset.Milliseconds())
+}
+
+func gridOf(step, size, offset int64) grid {
+	g := grid{step: step, size: size, offset: floorMod(offset, step)}
+	g.first = math.MinInt64
+	if size > step {
+		g.first += size
 	}
+	if r := g.past(g.first); r != 0 {
+		g.first += step - r
+	}
+	g.last = addTo(g.floor(math.MaxInt64-size), step)
 	return g
+}
+
+// addTo is a + b for b >= 0, at most MaxInt64.
+func addTo(a, b int64) int64 {
+	if a > math.MaxInt64-b {
+		return math.MaxInt64
+	}
+	return a + b
 }
 
 // floorMod is a modulo size, in [0, size).
@@ -33,9 +46,9 @@ func floorMod(a, size int64) int64 {
 
 // past is how far t is past the edge before it.
 func (g grid) past(t int64) int64 {
-	m := floorMod(t, g.size) - g.offset
+	m := floorMod(t, g.step) - g.offset
 	if m < 0 {
-		m += g.size
+		m += g.step
 	}
 	return m
 }
@@ -49,7 +62,32 @@ func (g grid) floor(t int64) int64 {
 	return t - m
 }
 
-// has reports whether the window of a time has edges that int64 can hold.
+// ended is the start of the last window whose end is at or before t, and whether there is one.
+func (g grid) ended(t int64) (start int64, ok bool) {
+	if t < math.MinInt64+g.size {
+		return math.MinInt64, false
+	}
+	t -= g.size
+	m := g.past(t)
+	return t - m, t >= math.MinInt64+m
+}
+
+// open is the start of the first window that is not closed at a bound: its end + lateness > bound.
+func (g grid) open(bound, lateness int64) int64 {
+	switch {
+	case bound == math.MaxInt64:
+		return math.MaxInt64
+	case bound < math.MinInt64+lateness:
+		return math.MinInt64
+	}
+	start, ok := g.ended(bound - lateness)
+	if !ok {
+		return math.MinInt64
+	}
+	return addTo(start, g.step)
+}
+
+// has reports whether the windows of a time have edges that int64 can hold.
 func (g grid) has(t int64) bool { return g.first <= t && t < g.last }
 
 // rowSet is some physical rows of a batch: those in rows, or lo <= row < hi where rows is nil. Rows are ascending.

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"math"
-	"math/bits"
 
 	"github.com/arkflow-go/arkflow/column"
 )
@@ -149,8 +148,8 @@ func (t *table) addDecimals(arg *argument, vals [][2]uint64, at rowAt, refs []ui
 	for _, a := range arg.accs {
 		for i, ref := range refs {
 			d := vals[at.row(i)]
-			r := (*[2]uint64)(t.rows[int(ref)+a.off:])
 			if a.kind == accMaxDec {
+				r := (*[2]uint64)(t.rows[int(ref)+a.off:])
 				x := uint64(0)
 				if a.invert {
 					x = ^x
@@ -161,12 +160,7 @@ func (t *table) addDecimals(arg *argument, vals [][2]uint64, at rowAt, refs []ui
 				}
 				continue
 			}
-			lo, c := bits.Add64(r[0], d[0], 0)
-			hi, _ := bits.Add64(r[1], d[1], c)
-			if int64((r[1]^hi)&(d[1]^hi)) < 0 {
-				t.side(a.side)[int(ref)/t.l.stride] += 1 - 2*int64(d[1]>>63)
-			}
-			r[0], r[1] = lo, hi
+			t.addWide(a, ref, d[0], d[1])
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"encoding/binary"
 
 	"github.com/arkflow-go/arkflow/column"
@@ -49,17 +48,15 @@ func (h *heap) add(t *table, a accumulator, c *column.Column, at rowAt, refs []u
 		v := c.Bytes(at.row(i))
 		r := (*[2]uint64)(t.rows[int(ref)+a.off:])
 		p := prefix(v)
-		if r[1] != 0 {
-			if p == r[0] {
-				if o := bytes.Compare(v, h.at(r[1])); o == 0 || (o < 0) != a.invert {
-					continue
-				}
-			} else if (p < r[0]) != a.invert {
-				continue
-			}
+		if h.better(r, p, v, a.invert) {
+			h.replace(r, p, v)
 		}
-		h.replace(r, p, v)
 	}
+	h.tidy(t, a)
+}
+
+// tidy collects garbage where it is more than half.
+func (h *heap) tidy(t *table, a accumulator) {
 	if h.garbage > heapSlack && h.garbage > len(h.data)/2 {
 		h.collect(t, a)
 	}

@@ -17,13 +17,23 @@ type Results struct {
 	sheet
 	// Overflow is told of a result that does not fit its column. Nil means that the result is null, an error ends Write.
 	overflow func(column, value, problem string) error
+	known    func(t *table, ref uint32) bool // whether a group has been emitted before; nil: none
 }
 
 // NewResults gives a writer of result batches in memory of the pool. The schema is that of the columns named above.
 func NewResults(l *Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
+	return newResults(l, l, schema, pool, overflow)
+}
+
+// NewCellResults is NewResults for cells.
+func NewCellResults(x *Index, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
+	return newResults(x.t.l, x.l, schema, pool, overflow)
+}
+
+func newResults(keys, l *Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
 	r := &Results{overflow: overflow}
 	k := len(l.keyCols)
-	r.sheet = sheet{l: l, schema: schema, pool: pool, fill: keyFillers(l, 0), first: k, shared: 2, limit: column.MaxBatchBytes}
+	r.sheet = sheet{l: l, schema: schema, pool: pool, keys: keyFillers(keys, 0), first: k, shared: 2, limit: column.MaxBatchBytes}
 	for i := range l.outs {
 		r.fill = append(r.fill, r.output(k+2+i, &l.outs[i]))
 	}
@@ -33,11 +43,15 @@ func NewResults(l *Layout, schema *arrow.Schema, pool *column.Pool, overflow fun
 // Write emits the groups of a pane that have rows, in batches of at most ResultRows. start and end are the window's; with
 // times the batches carry end − 1 as event time. emit borrows the batch.
 func (r *Results) Write(p *Pane, start, end int64, times bool, emit func(b *column.Batch) error) error {
-	live := p.Live()
-	if live == 0 {
+	return r.write(p.Live(), start, end, times, emit, func() error { return p.each(r.add) })
+}
+
+// write emits n groups that add gives to the sheet, or fewer.
+func (r *Results) write(n int, start, end int64, times bool, emit func(b *column.Batch) error, add func() error) error {
+	if n == 0 {
 		return nil
 	}
-	r.size, r.emit = min(live, ResultRows), emit
+	r.size, r.emit = min(n, ResultRows), emit
 	defer r.close()
 	r.head = column.NewBatch(r.pool, r.schema, r.size)
 	fillConst := func(v int64) []int64 {
@@ -52,7 +66,7 @@ func (r *Results) Write(p *Pane, start, end int64, times bool, emit func(b *colu
 	if times {
 		r.head.Times = fillConst(end - 1)
 	}
-	if err := p.each(r.add); err != nil {
+	if err := add(); err != nil {
 		return err
 	}
 	return r.flush()

@@ -13,9 +13,10 @@ type sheet struct {
 	l      *Layout
 	schema *arrow.Schema
 	pool   *column.Pool
-	fill   []filler
-	size   int // rows of a full batch
-	limit  int // bytes of strings in one column of a batch, a single larger string excepted
+	keys   []filler // key columns
+	fill   []filler // the others
+	size   int      // rows of a full batch
+	limit  int      // bytes of strings in one column of a batch, a single larger string excepted
 	emit   func(b *column.Batch) error
 
 	head   *column.Batch // where not nil: batches are derived from it and share its columns
@@ -34,7 +35,10 @@ type text struct{ data []byte }
 type filler func(s *sheet, at int, t *table, refs []uint32) error
 
 // add appends groups; full batches are emitted.
-func (s *sheet) add(t *table, refs []uint32) error {
+func (s *sheet) add(t *table, refs []uint32) error { return s.addCells(t, refs, t, refs) }
+
+// addCells appends groups whose keys lie in another table, the i-th of refs at the i-th of keyRefs.
+func (s *sheet) addCells(keys *table, keyRefs []uint32, t *table, refs []uint32) error {
 	for len(refs) > 0 {
 		if s.b == nil {
 			s.begin()
@@ -42,11 +46,16 @@ func (s *sheet) add(t *table, refs []uint32) error {
 		n := min(len(refs), s.size-s.n, blockRows)
 		if len(s.text) > 0 {
 			var err error
-			if n, err = s.fits(t, refs[:n]); err != nil {
+			if n, err = s.fits(keys, keyRefs, t, refs[:n]); err != nil {
 				return err
 			}
 			if n == 0 {
 				continue
+			}
+		}
+		for _, f := range s.keys {
+			if err := f(s, s.n, keys, keyRefs[:n]); err != nil {
+				return err
 			}
 		}
 		for _, f := range s.fill {
@@ -55,7 +64,7 @@ func (s *sheet) add(t *table, refs []uint32) error {
 			}
 		}
 		s.n += n
-		refs = refs[n:]
+		refs, keyRefs = refs[n:], keyRefs[n:]
 		if s.n == s.size {
 			if err := s.flush(); err != nil {
 				return err
@@ -66,16 +75,16 @@ func (s *sheet) add(t *table, refs []uint32) error {
 }
 
 // fits cuts groups to what the batch's string columns can still hold; a batch that holds no more is emitted.
-func (s *sheet) fits(t *table, refs []uint32) (int, error) {
+func (s *sheet) fits(keys *table, keyRefs []uint32, t *table, refs []uint32) (int, error) {
 	held := 0
 	for i := range s.text {
 		held = max(held, len(s.text[i].data))
 	}
-	if held+len(t.bytes)+t.heapBytes() < s.limit {
+	if held+len(keys.bytes)+t.heapBytes() < s.limit {
 		return len(refs), nil
 	}
 	for n, ref := range refs {
-		if held += t.stringBytes(ref); held >= s.limit {
+		if held += keys.keyBytes(keyRefs[n]) + t.stringBytes(ref); held >= s.limit {
 			if n == 0 && s.n > 0 {
 				return 0, s.flush()
 			}
@@ -92,12 +101,16 @@ func (t *table) heapBytes() (n int) {
 	return n
 }
 
-// stringBytes is an upper bound of the string bytes of one group.
-func (t *table) stringBytes(ref uint32) int {
-	n := maxInline
+// keyBytes is an upper bound of the string bytes of a group's key.
+func (t *table) keyBytes(ref uint32) int {
 	if t.l.mode >= keyBytes && t.rows[ref+1]>>56 == longTag {
-		n = len(t.longKey(t.rows[ref+1]))
+		return len(t.longKey(t.rows[ref+1]))
 	}
+	return maxInline
+}
+
+// stringBytes is the string bytes of a group's accumulators.
+func (t *table) stringBytes(ref uint32) (n int) {
 	for _, arg := range t.l.args {
 		for _, a := range arg.accs {
 			if w := t.rows[int(ref)+a.off+1:]; a.kind == accMaxBytes && w[0] != 0 {

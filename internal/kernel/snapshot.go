@@ -30,8 +30,8 @@ var (
 	snapFloat = arrow.PrimitiveTypes.Float64
 )
 
-// SnapshotSchema is the schema of saved panes.
-func (l *Layout) SnapshotSchema() *arrow.Schema {
+// SnapshotSchema is the schema of saved panes, or of saved cells.
+func (l *Layout) SnapshotSchema(cells bool) *arrow.Schema {
 	fields := []arrow.Field{{Name: "window_start", Type: snapInt}}
 	for _, k := range l.keyCols {
 		f := l.schema.Field(k)
@@ -69,25 +69,38 @@ func (l *Layout) SnapshotSchema() *arrow.Schema {
 			}
 		}
 	}
+	if cells {
+		add("#from", snapInt)
+	}
 	return arrow.NewSchema(fields, nil)
 }
 
 // Dump writes panes as tables whose memory belongs to the garbage collector.
 type Dump struct {
 	sheet
-	window int64
-	keys   []int
-	groups int
-	hash   []uint64
+	window, from int64
+	keyCols      []int
+	groups       int
+	hash         []uint64
 }
 
 // NewDump gives a writer of saved panes that have about so many groups together; maxParallelism is the number of key groups.
 func NewDump(l *Layout, maxParallelism, groups int, emit func(state.Table)) *Dump {
+	return newDump(l, l, false, maxParallelism, groups, emit)
+}
+
+// NewCellDump is NewDump for cells.
+func NewCellDump(x *Index, maxParallelism, groups int, emit func(state.Table)) *Dump {
+	return newDump(x.t.l, x.l, true, maxParallelism, groups, emit)
+}
+
+func newDump(keys, l *Layout, cells bool, maxParallelism, groups int, emit func(state.Table)) *Dump {
 	d := &Dump{groups: maxParallelism}
-	d.sheet = sheet{l: l, schema: l.SnapshotSchema(), fill: []filler{d.windows}, size: max(1, min(snapshotRows, groups)), limit: column.MaxBatchBytes}
-	d.fill = append(d.fill, keyFillers(l, 1)...)
+	d.sheet = sheet{l: l, schema: l.SnapshotSchema(cells), size: max(1, min(snapshotRows, groups)), limit: column.MaxBatchBytes}
+	d.fill = []filler{d.constant(0, &d.window)}
+	d.sheet.keys = keyFillers(keys, 1)
 	for i := range l.keyCols {
-		d.keys = append(d.keys, 1+i)
+		d.keyCols = append(d.keyCols, 1+i)
 	}
 	col := 1 + len(l.keyCols)
 	word := func(off int) {
@@ -120,6 +133,9 @@ func NewDump(l *Layout, maxParallelism, groups int, emit func(state.Table)) *Dum
 				col++
 			}
 		}
+	}
+	if cells {
+		d.fill = append(d.fill, d.constant(col, &d.from))
 	}
 	d.emit = func(b *column.Batch) error {
 		emit(d.table(b))
@@ -157,12 +173,15 @@ func heapFiller(col int, a accumulator) filler {
 	}
 }
 
-func (d *Dump) windows(s *sheet, at int, _ *table, refs []uint32) error {
-	dst := column.View[int64](s.b.Cols[0].Data)[at:]
-	for i := range refs {
-		dst[i] = d.window
+// constant fills a column with what v is at the time.
+func (d *Dump) constant(col int, v *int64) filler {
+	return func(s *sheet, at int, _ *table, refs []uint32) error {
+		dst := column.View[int64](s.b.Cols[col].Data)[at:]
+		for i := range refs {
+			dst[i] = *v
+		}
+		return nil
 	}
-	return nil
 }
 
 // Add writes a pane, which is not changed.
@@ -171,30 +190,65 @@ func (d *Dump) Add(window int64, p *Pane) error {
 	return p.each(d.add)
 }
 
+// AddCells writes cells, which are not changed, under two numbers that the caller names them by.
+func (d *Dump) AddCells(window, from int64, c *Cells) error {
+	d.window, d.from = window, from
+	return c.t.each(&c.x.s, func(t *table, refs []uint32) error { return d.addCells(c.x.t, c.x.keyRefs(t, refs), t, refs) })
+}
+
 // Close writes the last table.
 func (d *Dump) Close() error { return d.flush() }
 
 // table gives a batch as a table. The batch's memory is not of a pool.
 func (d *Dump) table(b *column.Batch) state.Table {
 	t := state.Table{Schema: d.schema, Rows: b.Rows, Cols: append([]column.Column(nil), b.Cols...), Groups: make([]uint16, b.Rows)}
-	d.hash = HashColumns(d.hash, b, d.keys)
+	d.hash = HashColumns(d.hash, b, d.keyCols)
 	for i, h := range d.hash {
 		t.Groups[i] = uint16(state.KeyGroup(h, d.groups))
 	}
 	return t
 }
 
-// Load reads saved rows into panes.
+// Load reads saved rows into panes or cells.
 type Load struct {
-	a    *Aggregator
-	pane func(window int64) (*Pane, error)
-	own  state.Range
-	rows []uint32
+	l     *Layout
+	cells bool
+	s     *scratch
+	own   state.Range
+	rows  []uint32
+	// into gives the groups of at most blockRows saved rows, whose keys are in s, and the table they lie in.
+	into func(window, from int64) (t *table, refs []uint32, rows *int64, err error)
 }
 
 // NewLoad gives a reader of saved panes that takes the rows of the key groups in own. pane gives the pane of a window.
 func NewLoad(a *Aggregator, own state.Range, pane func(window int64) (*Pane, error)) *Load {
-	return &Load{a: a, own: own, pane: pane}
+	d := &Load{l: a.l, s: &a.s, own: own}
+	d.into = func(window, _ int64) (*table, []uint32, *int64, error) {
+		p, err := pane(window)
+		if err == nil {
+			err = p.Settle()
+		}
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		refs, err := p.t.find(&a.s, len(d.rows), rowAt{rows: d.rows})
+		return p.t, refs, &p.rows, err
+	}
+	return d
+}
+
+// NewCellLoad is NewLoad for cells.
+func NewCellLoad(x *Index, own state.Range, cells func(window, from int64) *Cells) *Load {
+	d := &Load{l: x.l, cells: true, s: &x.s, own: own}
+	d.into = func(window, from int64) (*table, []uint32, *int64, error) {
+		nums, err := x.number(len(d.rows), rowAt{rows: d.rows})
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		c, refs := cells(window, from), x.refs[:len(nums)]
+		return c.t, refs, &c.rows, c.locate(refs, nums, 0)
+	}
+	return d
 }
 
 // Add reads a table.
@@ -206,10 +260,14 @@ func (d *Load) Add(t state.Table) error {
 	defer b.Release()
 	copy(b.Cols, t.Cols)
 	windows := column.Values[int64](&b.Cols[0])
+	froms := windows
+	if d.cells {
+		froms = column.Values[int64](&b.Cols[len(b.Cols)-1])
+	}
 	for lo := 0; lo < t.Rows; {
 		d.rows = d.rows[:0]
-		w := windows[lo]
-		for ; lo < t.Rows && windows[lo] == w && len(d.rows) < blockRows; lo++ {
+		w, from := windows[lo], froms[lo]
+		for ; lo < t.Rows && windows[lo] == w && froms[lo] == from && len(d.rows) < blockRows; lo++ {
 			if d.own.Contains(int(t.Groups[lo])) {
 				d.rows = append(d.rows, uint32(lo))
 			}
@@ -217,11 +275,7 @@ func (d *Load) Add(t state.Table) error {
 		if len(d.rows) == 0 {
 			continue
 		}
-		p, err := d.pane(w)
-		if err == nil {
-			err = d.block(p, b)
-		}
-		if err != nil {
+		if err := d.block(w, from, b); err != nil {
 			return err
 		}
 	}
@@ -230,7 +284,7 @@ func (d *Load) Add(t state.Table) error {
 
 // check compares the columns of a table with those that this layout saves.
 func (d *Load) check(t state.Table) error {
-	want := d.a.l.SnapshotSchema()
+	want := d.l.SnapshotSchema(d.cells)
 	same := want.NumFields() == t.Schema.NumFields() && len(t.Cols) == want.NumFields() && len(t.Groups) == t.Rows
 	for i := 0; same && i < want.NumFields(); i++ {
 		same = want.Field(i).Name == t.Schema.Field(i).Name && arrow.TypeEqual(want.Field(i).Type, t.Schema.Field(i).Type)
@@ -279,16 +333,13 @@ func fieldList(s *arrow.Schema) (out []string) {
 }
 
 // block adds the groups of at most blockRows saved rows.
-func (d *Load) block(p *Pane, b *column.Batch) error {
-	if err := p.Settle(); err != nil {
-		return err
-	}
-	l, s, t := d.a.l, &d.a.s, p.t
+func (d *Load) block(window, from int64, b *column.Batch) error {
+	l, s := d.l, d.s
 	s.keys = s.keys[:0]
 	for i := range l.keyCols {
 		s.keys = append(s.keys, &b.Cols[1+i])
 	}
-	refs, err := t.find(s, len(d.rows), rowAt{rows: d.rows})
+	t, refs, rows, err := d.into(window, from)
 	if err != nil {
 		return err
 	}
@@ -313,7 +364,7 @@ func (d *Load) block(p *Pane, b *column.Batch) error {
 	}
 	word(l.count)
 	for _, ref := range refs {
-		p.rows += int64(t.refCount(ref))
+		*rows += int64(t.refCount(ref))
 	}
 	for _, arg := range l.args {
 		side(arg.nulls)

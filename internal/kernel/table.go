@@ -83,6 +83,11 @@ func (t *table) reserve(n int) error {
 	if s := slotsFor(t.groups() + n); s > len(t.slots) {
 		t.resize(s)
 	}
+	return t.reserveRows(n)
+}
+
+// reserveRows makes room for the rows of n more groups.
+func (t *table) reserveRows(n int) error {
 	need := int(t.end) + n*t.l.stride
 	if need <= len(t.rows) {
 		return nil

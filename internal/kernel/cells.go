@@ -1,0 +1,270 @@
+package kernel
+
+import (
+	"slices"
+
+	"github.com/arkflow-go/arkflow/column"
+)
+
+// Cells are accumulators of keys that an Index numbers. Sparse ones hold a row for each key that has rows, dense ones a
+// row for each number: they are for what nearly all keys have, and can be subtracted from.
+type Cells struct {
+	x     *Index
+	t     *table
+	dense bool
+	at    []uint32 // sparse: row of each number, 0 where there is none; nil while there is no map
+	rows  int64
+}
+
+// Cells gives sparse cells without rows.
+func (x *Index) Cells() *Cells { return &Cells{x: x, t: x.table()} }
+
+// DenseCells gives dense cells without rows.
+func (x *Index) DenseCells() *Cells { return &Cells{x: x, t: x.table(), dense: true} }
+
+// Close forgets all rows and lends the memory to other cells of the index.
+func (c *Cells) Close() {
+	if c.at != nil {
+		c.unmap()
+	}
+	c.x.giveTable(c.t)
+	c.t = nil
+}
+
+// Clear forgets all rows.
+func (c *Cells) Clear() {
+	if c.at != nil {
+		c.unmap()
+	}
+	clear(c.t.rows[:c.t.end])
+	c.t.end, c.rows = uint32(c.t.l.stride), 0
+	c.t.clearSides()
+}
+
+// Len is the number of keys that have rows.
+func (c *Cells) Len() int {
+	if c.dense {
+		return c.t.live
+	}
+	return c.t.groups()
+}
+
+// Rows is the number of rows that were added.
+func (c *Cells) Rows() int64 { return c.rows }
+
+// SizeBytes is the memory of the accumulators.
+func (c *Cells) SizeBytes() int { return c.t.sizeBytes() + 4*cap(c.at) }
+
+// unmap gives the map back, all zero.
+func (c *Cells) unmap() {
+	stride := c.t.l.stride
+	for ref := stride; ref < int(c.t.end); ref += stride {
+		c.at[c.t.rows[ref]] = 0
+	}
+	c.x.giveMap(c)
+}
+
+// ready makes room for n more cells and for every number.
+func (c *Cells) ready(n int) error {
+	numbers := c.x.Len() + 1
+	if c.dense {
+		stride := c.t.l.stride
+		if more := numbers - 1 - c.t.groups(); more > 0 {
+			if err := c.t.reserveRows(more); err != nil {
+				return err
+			}
+			c.t.end = uint32(numbers * stride)
+		}
+		return nil
+	}
+	if c.at == nil {
+		c.x.takeMap(c)
+		c.at = growMap(c.at, numbers)
+		stride := c.t.l.stride
+		for ref := stride; ref < int(c.t.end); ref += stride {
+			c.at[c.t.rows[ref]] = uint32(ref)
+		}
+	} else {
+		c.x.used(c)
+		c.at = growMap(c.at, numbers)
+	}
+	return c.t.reserveRows(n)
+}
+
+func growMap(m []uint32, n int) []uint32 {
+	if len(m) >= n {
+		return m
+	}
+	m = slices.Grow(m, n-len(m))
+	for i := len(m); i < cap(m); i++ {
+		m[:cap(m)][i] = 0
+	}
+	return m[:cap(m)]
+}
+
+// locate writes the cell of each number, adds cells that are new and counts so many rows for each.
+func (c *Cells) locate(refs, nums []uint32, count uint64) error {
+	if err := c.ready(len(nums)); err != nil {
+		return err
+	}
+	t := c.t
+	rows, stride := t.rows, uint32(t.l.stride)
+	refs = refs[:len(nums)]
+	if c.dense {
+		live := uint64(0)
+		for i, g := range nums {
+			ref := g * stride
+			refs[i] = ref
+			r := (*[2]uint64)(rows[ref:])
+			r[0] = uint64(g)
+			live += (r[1] - 1) >> 63 & count
+			r[1] += count
+		}
+		t.live += int(live)
+		return nil
+	}
+	at, end := c.at, t.end
+	for i, g := range nums {
+		ref := at[g]
+		isNew := uint32((uint64(ref) - 1) >> 63)
+		ref += end & -isNew
+		end += stride & -isNew
+		at[g] = ref
+		refs[i] = ref
+		r := (*[2]uint64)(rows[ref:])
+		r[0] = uint64(g)
+		r[1] += count
+	}
+	t.end = end
+	return nil
+}
+
+// AddRange adds the physical rows lo to hi of a batch to all cells of the list, which are of one index.
+func AddRange(into []*Cells, b *column.Batch, lo, hi int) error {
+	into[0].x.useKeys(b)
+	for ; lo < hi; lo += blockRows {
+		if err := addBlock(into, b, min(blockRows, hi-lo), rowAt{lo: lo}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AddRows adds physical rows of a batch to all cells of the list, which are of one index.
+func AddRows(into []*Cells, b *column.Batch, rows []uint32) error {
+	into[0].x.useKeys(b)
+	for len(rows) > 0 {
+		n := min(blockRows, len(rows))
+		if err := addBlock(into, b, n, rowAt{rows: rows[:n]}); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+func addBlock(into []*Cells, b *column.Batch, n int, at rowAt) error {
+	x := into[0].x
+	nums, err := x.number(n, at)
+	if err != nil {
+		return err
+	}
+	for _, c := range into {
+		c.rows += int64(n)
+		refs := x.refs[:n]
+		if err := c.locate(refs, nums, 1); err != nil {
+			return err
+		}
+		c.t.accumulate(&x.s, b, n, at, refs)
+	}
+	return nil
+}
+
+// Has reports whether the key of a physical row has rows here.
+func (c *Cells) Has(b *column.Batch, row int) (bool, error) {
+	g := c.x.Lookup(b, row)
+	if g == 0 {
+		return false, nil
+	}
+	if c.dense {
+		ref := int(g) * c.t.l.stride
+		return ref < int(c.t.end) && c.t.rows[ref+1] > 0, nil
+	}
+	if err := c.ready(0); err != nil {
+		return false, err
+	}
+	return c.at[g] != 0, nil
+}
+
+// Merge adds all rows of other cells.
+func (c *Cells) Merge(src *Cells) error {
+	return src.each(func(nums, from []uint32) error { return c.take(src, nums, from) })
+}
+
+// MergeMarked adds the rows of the keys whose mark is not zero.
+func (c *Cells) MergeMarked(src *Cells, marks []uint32) error {
+	return src.each(func(nums, from []uint32) error {
+		n := 0
+		for i, g := range nums {
+			if int(g) < len(marks) && marks[g] != 0 {
+				nums[n], from[n] = g, from[i]
+				n++
+			}
+		}
+		return c.take(src, nums[:n], from[:n])
+	})
+}
+
+func (c *Cells) take(src *Cells, nums, from []uint32) error {
+	refs := c.x.refs[:len(nums)]
+	if err := c.locate(refs, nums, 0); err != nil {
+		return err
+	}
+	c.t.combine(src.t, refs, from)
+	return nil
+}
+
+// Subtract takes all rows of other cells, which had been merged, out of dense cells of a layout that is Subtractable.
+func (c *Cells) Subtract(src *Cells) error {
+	return src.each(func(nums, from []uint32) error {
+		refs := c.x.refs[:len(nums)]
+		if err := c.locate(refs, nums, 0); err != nil {
+			return err
+		}
+		c.t.subtract(src.t, refs, from)
+		return nil
+	})
+}
+
+// each gives the cells that have rows, block by block: their numbers and where they lie.
+func (c *Cells) each(f func(nums, refs []uint32) error) error {
+	return c.t.each(&c.x.s, func(t *table, refs []uint32) error {
+		nums := c.x.nums[:len(refs)]
+		for i, ref := range refs {
+			nums[i] = uint32(t.rows[ref])
+		}
+		return f(nums, refs)
+	})
+}
+
+// Copy gives cells of the same kind with the same rows.
+func (c *Cells) Copy() *Cells {
+	d := &Cells{x: c.x, t: c.x.table(), dense: c.dense, rows: c.rows}
+	d.t.copyRows(c.t)
+	return d
+}
+
+// copyRows makes an empty table of cells equal to another one.
+func (t *table) copyRows(src *table) {
+	if len(t.rows) < int(src.end) {
+		t.rows = make([]uint64, src.end)
+	}
+	copy(t.rows, src.rows[:src.end])
+	t.end, t.live = src.end, src.live
+	for i, s := range src.sides {
+		t.sides[i] = slices.Clone(s)
+	}
+	for i := range src.heaps {
+		t.heaps[i] = heap{data: append(t.heaps[i].data[:0], src.heaps[i].data...), garbage: src.heaps[i].garbage}
+	}
+}

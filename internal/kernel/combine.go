@@ -1,0 +1,175 @@
+package kernel
+
+import (
+	"bytes"
+	"math"
+	"math/bits"
+)
+
+// combine adds groups of another table of the same accumulators to groups of t, the i-th of from to the i-th of refs.
+func (t *table) combine(src *table, refs, from []uint32) {
+	from = from[:len(refs)]
+	rows, n, live := t.rows[t.l.count:], src.rows[src.l.count:], uint64(0)
+	for i, ref := range refs {
+		live += (rows[ref] - 1) >> 63
+		rows[ref] += n[from[i]]
+	}
+	t.live += int(live)
+	for a := range t.l.args {
+		arg, their := &t.l.args[a], &src.l.args[a]
+		t.addSide(arg.nulls, src, their.nulls, refs, from, 1)
+		for j, acc := range arg.accs {
+			t.combineAcc(acc, src, their.accs[j], refs, from)
+		}
+	}
+}
+
+func (t *table) combineAcc(a accumulator, src *table, their accumulator, refs, from []uint32) {
+	rows, vals := t.rows[a.off:], src.rows[their.off:]
+	switch a.kind {
+	case accSumInt:
+		for i, ref := range refs {
+			v, s := vals[from[i]], rows[ref]
+			n := s + v
+			rows[ref] = n
+			if int64((s^n)&(v^n)) < 0 {
+				t.side(a.side)[int(ref)/t.l.stride] += 1 - 2*int64(v>>63)
+			}
+		}
+	case accSumUint:
+		for i, ref := range refs {
+			v := vals[from[i]]
+			n := rows[ref] + v
+			if n < v {
+				t.side(a.side)[int(ref)/t.l.stride]++
+			}
+			rows[ref] = n
+		}
+	case accSumFloat:
+		for i, ref := range refs {
+			rows[ref] = math.Float64bits(math.Float64frombits(rows[ref]) + math.Float64frombits(vals[from[i]]))
+		}
+	case accSumDec:
+		for i, ref := range refs {
+			t.addWide(a, ref, vals[from[i]], vals[from[i]+1])
+		}
+	case accMax:
+		for i, ref := range refs {
+			rows[ref] = max(rows[ref], vals[from[i]])
+		}
+	case accMaxDec:
+		for i, ref := range refs {
+			if f := from[i]; vals[f+1] > rows[ref+1] || vals[f+1] == rows[ref+1] && vals[f] > rows[ref] {
+				rows[ref], rows[ref+1] = vals[f], vals[f+1]
+			}
+		}
+	case accMaxBytes:
+		t.heaps[a.side].combine(t, a, &src.heaps[their.side], vals, refs, from)
+	}
+	if a.wraps() {
+		t.addSide(a.side, src, their.side, refs, from, 1)
+	}
+}
+
+// subtract takes groups of another table away again. All accumulators must be subtractable (see Layout.Subtractable).
+func (t *table) subtract(src *table, refs, from []uint32) {
+	from = from[:len(refs)]
+	rows, n, gone := t.rows[t.l.count:], src.rows[src.l.count:], uint64(0)
+	for i, ref := range refs {
+		rows[ref] -= n[from[i]]
+		gone += (rows[ref] - 1) >> 63
+	}
+	t.live -= int(gone)
+	for a := range t.l.args {
+		arg, their := &t.l.args[a], &src.l.args[a]
+		t.addSide(arg.nulls, src, their.nulls, refs, from, -1)
+		for j, acc := range arg.accs {
+			t.subtractAcc(acc, src, their.accs[j], refs, from)
+		}
+	}
+}
+
+func (t *table) subtractAcc(a accumulator, src *table, their accumulator, refs, from []uint32) {
+	rows, vals := t.rows[a.off:], src.rows[their.off:]
+	switch a.kind {
+	case accSumInt:
+		for i, ref := range refs {
+			v, s := vals[from[i]], rows[ref]
+			n := s - v
+			rows[ref] = n
+			if int64((s^v)&(s^n)) < 0 {
+				t.side(a.side)[int(ref)/t.l.stride] += 1 - 2*int64(^v>>63)
+			}
+		}
+	case accSumUint:
+		for i, ref := range refs {
+			v, s := vals[from[i]], rows[ref]
+			if s < v {
+				t.side(a.side)[int(ref)/t.l.stride]--
+			}
+			rows[ref] = s - v
+		}
+	case accSumDec:
+		for i, ref := range refs {
+			lo, c := bits.Sub64(rows[ref], vals[from[i]], 0)
+			s, v := rows[ref+1], vals[from[i]+1]
+			hi, _ := bits.Sub64(s, v, c)
+			if int64((s^v)&(s^hi)) < 0 {
+				t.side(a.side)[int(ref)/t.l.stride] += 1 - 2*int64(^v>>63)
+			}
+			rows[ref], rows[ref+1] = lo, hi
+		}
+	}
+	t.addSide(a.side, src, their.side, refs, from, -1)
+}
+
+// addSide adds what a side column of another table has, sign times.
+func (t *table) addSide(side int, src *table, theirs int, refs, from []uint32, sign int64) {
+	if src.sides[theirs] == nil {
+		return
+	}
+	for i, ref := range refs {
+		if v := src.sideAt(theirs, from[i]); v != 0 {
+			t.side(side)[int(ref)/t.l.stride] += sign * v
+		}
+	}
+}
+
+// addWide adds a decimal, two words, and counts the wrap of 128 bits.
+func (t *table) addWide(a accumulator, ref uint32, lo, hi uint64) {
+	r := (*[2]uint64)(t.rows[int(ref)+a.off:])
+	l, c := bits.Add64(r[0], lo, 0)
+	h, _ := bits.Add64(r[1], hi, c)
+	if int64((r[1]^h)&(hi^h)) < 0 {
+		t.side(a.side)[int(ref)/t.l.stride] += 1 - 2*int64(hi>>63)
+	}
+	r[0], r[1] = l, h
+}
+
+// combine takes over the strings of another heap that are better.
+func (h *heap) combine(t *table, a accumulator, src *heap, vals []uint64, refs, from []uint32) {
+	for i, ref := range refs {
+		p, w := vals[from[i]], vals[from[i]+1]
+		if w == 0 {
+			continue
+		}
+		r := (*[2]uint64)(t.rows[int(ref)+a.off:])
+		v := src.at(w)
+		if h.better(r, p, v, a.invert) {
+			h.replace(r, p, v)
+		}
+	}
+	h.tidy(t, a)
+}
+
+// better reports whether a string is to replace that of a group; p is its prefix.
+func (h *heap) better(r *[2]uint64, p uint64, v []byte, invert bool) bool {
+	switch {
+	case r[1] == 0:
+		return true
+	case p != r[0]:
+		return (p < r[0]) == invert
+	}
+	o := bytes.Compare(v, h.at(r[1]))
+	return o != 0 && (o < 0) == invert
+}

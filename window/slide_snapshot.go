@@ -1,0 +1,121 @@
+package window
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/state"
+)
+
+// Snapshot implements operator.Stateful.
+func (x *sliding) Snapshot(w state.Writer) error {
+	if err := x.save(w); err != nil {
+		return err
+	}
+	for i, list := range [2][]*slice{x.slices, x.stragglers} {
+		name := [2]string{stateSlices, stateStrays}[i]
+		n := 0
+		for _, s := range list {
+			n += s.cells.Len()
+		}
+		d := kernel.NewCellDump(x.index, x.maxParallelism(), n, func(t state.Table) { w.Table(name, t) })
+		for _, s := range list {
+			if err := d.AddCells(s.at, max(s.from, x.opened), s.cells); err != nil {
+				return err
+			}
+		}
+		if err := d.Close(); err != nil {
+			return err
+		}
+	}
+	if t := x.evictedTable(); t.Rows > 0 {
+		w.Table(stateEvicted, t)
+	}
+	return nil
+}
+
+func (x *sliding) evictedTable() state.Table {
+	t := state.Table{Schema: evictedSchema}
+	var starts []int64
+	own := x.owned()
+	for g := own.First; g < own.End; g++ {
+		if to := max(x.evicted.to, x.evicted.of(g)); to != operator.MinWatermark {
+			starts = append(starts, to)
+			t.Groups = append(t.Groups, uint16(g))
+		}
+	}
+	t.Rows = len(starts)
+	t.Cols = []column.Column{{Type: arrow.PrimitiveTypes.Int64, Kind: column.Int64, Data: column.BytesOf(starts)}}
+	return t
+}
+
+// Restore implements operator.Stateful. A slice of which a task had closed windows that are open here, because another task's W
+// was lower, becomes a straggler: those windows are not fired again without the slices that are gone.
+func (x *sliding) Restore(r state.Reader) error {
+	if err := x.restore(r); err != nil {
+		return err
+	}
+	if to, ok := x.grid.ended(x.watermark); ok {
+		x.passed, x.any, x.edge = to, true, to+x.grid.size
+	}
+	for i, name := range [2]string{stateSlices, stateStrays} {
+		made := map[target]*slice{}
+		load := kernel.NewCellLoad(x.index, x.owned(), func(at, from int64) *kernel.Cells {
+			_, _, normal, last := x.sliceOf(at)
+			to := target{at, from, last, i == 1 || from != max(normal, x.opened)}
+			if !to.straggler {
+				return x.slice(at).cells
+			}
+			s := made[to]
+			if s == nil {
+				s = &slice{at: at, from: from, last: last, straggler: true, cells: x.index.Cells()}
+				made[to] = s
+				x.stragglers = append(x.stragglers, s)
+			}
+			return s.cells
+		})
+		for _, t := range r.Tables(name) {
+			if err := load.Add(t); err != nil {
+				return fmt.Errorf("restore window: %w", err)
+			}
+		}
+	}
+	x.restoreEvicted(r.Tables(stateEvicted))
+	if err := x.reenter(); err != nil {
+		return err
+	}
+	if x.limit > 0 {
+		x.show(x.passed)
+	}
+	if x.processing {
+		x.arm()
+	}
+	return nil
+}
+
+func (x *sliding) restoreEvicted(tables []state.Table) {
+	own := x.owned()
+	groups := map[int]int64{}
+	for _, t := range tables {
+		starts := column.Values[int64](&t.Cols[0])
+		for i, g := range t.Groups {
+			if own.Contains(int(g)) {
+				groups[int(g)] = starts[i]
+			}
+		}
+	}
+	same := len(groups) == own.Len()
+	for _, to := range groups {
+		same = same && to == groups[own.First]
+	}
+	switch {
+	case len(groups) == 0:
+	case same:
+		x.evicted.to = groups[own.First]
+	default:
+		x.evicted.groups = groups
+	}
+}
