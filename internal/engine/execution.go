@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -28,7 +29,7 @@ type Execution struct {
 	log      *slog.Logger
 	hooks    Hooks
 	pool     *column.Pool
-	activity activity
+	activity link.Activity
 	started  time.Time
 	drift    *drift      // nil where no source has a MaxDrift
 	over     atomic.Bool // over MemoryLimit: sources do not read
@@ -105,7 +106,7 @@ func (x *Execution) post(ev any) bool {
 	if b.closed {
 		return false
 	}
-	x.activity.resume()
+	x.activity.Resume()
 	b.events = append(b.events, ev)
 	select {
 	case b.wake <- struct{}{}:

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -73,24 +74,24 @@ func (m *master) wait() {
 	case <-m.x.box.wake:
 		for _, ev := range m.x.box.take() {
 			m.handle(ev)
-			m.x.activity.pause()
+			m.x.activity.Pause()
 		}
 	case <-tick:
-		m.x.activity.resume()
+		m.x.activity.Resume()
 		m.do(m.coord.Step(checkpoint.Trigger{}))
 		m.interval.Reset(m.x.cfg.CheckpointEvery)
-		m.x.activity.pause()
+		m.x.activity.Pause()
 	case <-m.memory.tick():
-		m.x.activity.resume()
+		m.x.activity.Resume()
 		if err := m.memory.check(); err != nil {
 			m.fail(err)
 		}
-		m.x.activity.pause()
+		m.x.activity.Pause()
 	case <-limit:
-		m.x.activity.resume()
+		m.x.activity.Resume()
 		m.limit.Stop()
 		m.timedOut(m.limitOf)
-		m.x.activity.pause()
+		m.x.activity.Pause()
 	}
 }
 
@@ -118,7 +119,7 @@ func (m *master) handle(ev any) {
 			return
 		}
 		m.x.move(Draining)
-		m.toSources(command{kind: cmdDrain})
+		m.toSources(link.Command{Kind: link.CmdDrain})
 	case evCancel:
 		m.fail(ErrCanceled)
 	case evSealed:
@@ -127,7 +128,7 @@ func (m *master) handle(ev any) {
 		m.committed(e)
 	case evExited:
 		if m.running--; m.running == 0 {
-			m.x.activity.resume() // the master closes everything now: the execution never rests again
+			m.x.activity.Resume() // the master closes everything now: the execution never rests again
 		}
 		if e.err != nil {
 			m.fail(e.err)
@@ -165,7 +166,7 @@ func (m *master) do(actions []any) {
 			} else {
 				m.limit.Reset(m.x.cfg.CheckpointTimeout)
 			}
-			m.toSources(command{kind: cmdBarrier, epoch: a.Epoch, ends: a.Ends})
+			m.toSources(link.Command{Kind: link.CmdBarrier, Epoch: a.Epoch, Ends: a.Ends})
 		case checkpoint.Abort:
 			if m.limit != nil {
 				m.limit.Stop()
@@ -175,7 +176,7 @@ func (m *master) do(actions []any) {
 				m.x.noteEpochs(func(s *CheckpointStatus) { s.Aborted, s.InFlight = s.Aborted+1, 0 })
 			}
 			for _, t := range m.x.tasks {
-				t.in.command(command{kind: cmdAbort, epoch: a.Epoch})
+				t.in.Command(link.Command{Kind: link.CmdAbort, Epoch: a.Epoch})
 			}
 			answer(a.Waiters, CheckpointResult{Epoch: a.Epoch, Err: err})
 			m.x.emit(Event{Kind: EventCheckpointAborted, Epoch: a.Epoch, Message: err.Error()})
@@ -195,10 +196,10 @@ func answer(waiters []any, r CheckpointResult) {
 }
 
 // toSources gives a command to every task that reads splits.
-func (m *master) toSources(c command) {
+func (m *master) toSources(c link.Command) {
 	for _, t := range m.x.tasks {
 		if t.source != nil {
-			t.in.command(c)
+			t.in.Command(c)
 		}
 	}
 }
@@ -207,10 +208,10 @@ func (m *master) toSources(c command) {
 func (m *master) seal(s checkpoint.Seal) {
 	s.Epoch.Schemas = m.x.schemas
 	s.Epoch.Finished = len(m.finished) == len(m.x.tasks)
-	m.x.activity.resume()
+	m.x.activity.Resume()
 	began := m.began
 	m.x.group.Go(func() {
-		defer m.x.activity.pause()
+		defer m.x.activity.Pause()
 		m.x.post(evSealed{s, m.x.cfg.Store.Seal(m.x.ctx, s.Epoch), began})
 	})
 }
@@ -232,7 +233,7 @@ func (m *master) sealed(e evSealed) {
 	for _, t := range x.tasks {
 		if t.commits() {
 			c.left++
-			t.in.command(command{kind: cmdCommit, epoch: epoch.Number})
+			t.in.Command(link.Command{Kind: link.CmdCommit, Epoch: epoch.Number})
 		}
 	}
 	if c.left == 0 {
@@ -270,7 +271,7 @@ func (m *master) concludeEpoch(c *committing) {
 	if epoch.Ends && m.failure == nil {
 		m.exiting = true
 		for _, t := range m.x.tasks {
-			t.in.command(command{kind: cmdExit})
+			t.in.Command(link.Command{Kind: link.CmdExit})
 		}
 	}
 }
@@ -329,7 +330,7 @@ func (x *Execution) conclude(m *master) {
 // release gives everything back: batches in links, readers, operators, writers.
 func (x *Execution) release() error {
 	for _, t := range x.tasks {
-		t.in.discard()
+		t.in.Discard()
 		for _, e := range t.edges {
 			e.discard()
 		}

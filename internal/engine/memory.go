@@ -60,7 +60,7 @@ func (m *memoryMonitor) check() error {
 		m.since = time.Time{}
 		m.x.over.Store(false)
 		for _, t := range m.x.tasks {
-			t.in.poke()
+			t.in.Poke()
 		}
 		m.x.emit(Event{Kind: EventMemory, Message: fmt.Sprintf("under the memory limit again: %d bytes in use", used)})
 	case !m.since.IsZero() && m.x.clock.Now().Sub(m.since) >= memoryGrace:

@@ -3,6 +3,7 @@ package engine
 import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/internal/plan"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
@@ -31,13 +32,13 @@ type outEdge struct {
 
 // target is one receiver of an edge.
 type target struct {
-	link  *link
+	link  *link.Link
 	rows  *column.Builder // collected; nil until needed
 	w     int64           // the watermark to send after the rows; MinWatermark where it has been sent
 	sentW int64
 }
 
-func newOutEdge(t *task, p plan.Edge, keys []int, links []*link, keyGroups int) *outEdge {
+func newOutEdge(t *task, p plan.Edge, keys []int, links []*link.Link, keyGroups int) *outEdge {
 	e := &outEdge{task: t, ship: p.Ship, keys: keys, rehash: p.Rehash, status: shuffle.Active}
 	for _, l := range links {
 		e.targets = append(e.targets, &target{link: l, w: operator.MinWatermark, sentW: operator.MinWatermark})
@@ -96,7 +97,7 @@ func (e *outEdge) add(t *target, b *column.Batch, rows []uint32) error {
 	if t.rows != nil {
 		collected = t.rows.Len()
 	}
-	if collected == 0 && (n >= wholeRows || t.link.in.idle.Load()) {
+	if collected == 0 && (n >= wholeRows || t.link.Waiting()) {
 		var own *column.Batch
 		if rows == nil {
 			own = b.Compact()
@@ -114,7 +115,7 @@ func (e *outEdge) add(t *target, b *column.Batch, rows []uint32) error {
 		}
 	}
 	t.rows.AppendRows(b, rows)
-	if t.rows.Len() >= flushRows || t.rows.Bytes() >= flushBytes || t.link.in.idle.Load() {
+	if t.rows.Len() >= flushRows || t.rows.Bytes() >= flushBytes || t.link.Waiting() {
 		return e.flushTarget(t)
 	}
 	return nil
@@ -157,7 +158,7 @@ func (e *outEdge) flush() error {
 func (e *outEdge) watermark(w int64) error {
 	for _, t := range e.targets {
 		t.w = max(t.w, w)
-		if t.rows != nil && t.rows.Len() > 0 && !t.link.in.idle.Load() {
+		if t.rows != nil && t.rows.Len() > 0 && !t.link.Waiting() {
 			continue
 		}
 		if err := e.flushTarget(t); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/graph"
+	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/internal/plan"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
@@ -28,7 +29,7 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	if x.events = cfg.feed; x.events == nil {
 		x.events = &feed{}
 	}
-	x.activity.quiet = cfg.Hooks.Quiet
+	x.activity.Quiet = cfg.Hooks.Quiet
 	x.box.wake = make(chan struct{}, 1)
 	x.started = x.clock.Now()
 	x.pool = column.NewPool()
@@ -60,7 +61,7 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	}
 	x.move(Running)
 	m := x.newMaster()
-	x.activity.moving.Store(int64(len(x.tasks))) // before the first goroutine can pause
+	x.activity.Set(len(x.tasks)) // before the first goroutine can pause
 	for _, t := range x.tasks {
 		t.heldBy.Store(-1)
 		x.group.Go(func() {
@@ -71,7 +72,7 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 						err = &OperatorError{Operator: t.culprit(), Task: t.id.String(), Err: err}
 					}
 					x.post(evExited{t.id, err})
-					x.activity.pause()
+					x.activity.Pause()
 				}()
 				err = t.run()
 			})
@@ -202,7 +203,7 @@ func (b *builder) makeTasks() {
 	x := b.x
 	for _, c := range x.cfg.Plan.Chains {
 		for i := range c.Parallelism {
-			t := &task{id: checkpoint.TaskID{Chain: c.ID, Subtask: i}, exec: x, ctx: x.ctx, in: newInbox(&x.activity)}
+			t := &task{id: checkpoint.TaskID{Chain: c.ID, Subtask: i}, exec: x, ctx: x.ctx, in: link.New(&x.activity)}
 			for _, id := range c.Operators {
 				n := b.makeNode(t, id, c.Parallelism)
 				t.nodes = append(t.nodes, n)
@@ -224,8 +225,8 @@ func (b *builder) makeNode(t *task, id string, parallelism int) *node {
 		KeyGroups: state.OwnedBy(t.id.Subtask, parallelism, max), Pool: x.pool, Clock: x.clock, Logger: x.log,
 		OnError: x.cfg.Graph.Node(id).OnError, Counters: &n.counters,
 		SetTimer: func(at time.Time) { n.timerAt = at },
-		Wake:     t.in.call,
-		Moving:   x.activity.add,
+		Wake:     t.in.Call,
+		Moving:   x.activity.Add,
 		Degraded: func(reason string) { x.degrade(id, reason) },
 		Pause:    t.pause,
 	}
@@ -251,13 +252,13 @@ func (b *builder) connect() error {
 			if err != nil {
 				return err
 			}
-			var links []*link
+			var links []*link.Link
 			for j, t := range b.tasksOf[to.ID] {
 				if e.Ship == plan.Forward && j != i {
 					continue
 				}
-				l := t.in.connect(b.x.cfg.LinkBatches)
-				l.from = fmt.Sprintf("operator %q subtask %d", e.From, i)
+				l := t.in.Connect(b.x.cfg.LinkBatches)
+				l.From = fmt.Sprintf("operator %q subtask %d", e.From, i)
 				links = append(links, l)
 				t.ports = append(t.ports, e.In)
 			}
@@ -267,9 +268,9 @@ func (b *builder) connect() error {
 		}
 	}
 	for _, t := range b.x.tasks {
-		t.merge = newMerge(len(t.in.links))
-		if len(t.in.links) > 0 {
-			t.align = newAligner(len(t.in.links))
+		t.merge = newMerge(t.in.Links())
+		if t.in.Links() > 0 {
+			t.align = newAligner(t.in.Links())
 		}
 	}
 	return nil

@@ -136,7 +136,7 @@ func (o *OperatorStatus) add(n *node) {
 	o.Idle, o.Blocked = o.Idle+idle, o.Blocked+blocked
 	o.Busy += max(0, t.alive()-idle-blocked)
 	if n == t.root() {
-		o.QueueFill = max(o.QueueFill, t.in.fill())
+		o.QueueFill = max(o.QueueFill, t.in.Fill())
 	}
 	o.Future += n.counters.Future()
 	o.Lead = max(o.Lead, time.Duration(n.counters.Lead())*time.Millisecond)
@@ -175,20 +175,7 @@ func (x *Execution) degrade(op, reason string) {
 func (x *Execution) Tasks() string {
 	var b strings.Builder
 	for _, t := range x.tasks {
-		t.in.mu.Lock()
-		state := "busy or blocked on a full link"
-		if t.in.idle.Load() {
-			state = "waiting for input"
-		}
-		fmt.Fprintf(&b, "task %s: %s", t.id, state)
-		for i, l := range t.in.links {
-			blocked := ""
-			if l.blocked {
-				blocked = ", blocked by alignment"
-			}
-			fmt.Fprintf(&b, "; link %d: %d elements (%d batches)%s", i, l.n, l.data, blocked)
-		}
-		t.in.mu.Unlock()
+		fmt.Fprintf(&b, "task %s: %s", t.id, t.in.Describe())
 		for _, n := range t.nodes {
 			w := "none"
 			if v := n.wNow.Load(); v != operator.MinWatermark {
@@ -208,7 +195,7 @@ func (x *Execution) Blocked() (out []string) {
 			continue
 		}
 		doing := "waiting for input"
-		if !t.in.idle.Load() {
+		if !t.in.Idle() {
 			doing = "busy, or waiting for room in a link"
 			if n := t.inside.Load(); n != nil {
 				doing = fmt.Sprintf("in operator %q", n.id)
@@ -231,7 +218,7 @@ func (t *task) alive() time.Duration {
 // heldBack says which input holds the watermark of the task back, where it has several or is a source.
 func (t *task) heldBack() []HeldBack {
 	i := int(t.heldBy.Load())
-	if i < 0 || t.source == nil && len(t.in.links) < 2 {
+	if i < 0 || t.source == nil && t.in.Links() < 2 {
 		return nil
 	}
 	if t.source != nil && i >= len(t.source.splits) { // the start failed before its splits were open
@@ -243,17 +230,7 @@ func (t *task) heldBack() []HeldBack {
 	if t.source != nil {
 		h.By = fmt.Sprintf("split %q", t.source.splits[i].id)
 	} else {
-		h.By = t.in.links[i].from
+		h.By = t.in.From(i)
 	}
 	return []HeldBack{h}
-}
-
-// fill is how full the fullest link is, 0 to 1.
-func (in *inbox) fill() (f float64) {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	for _, l := range in.links {
-		f = max(f, float64(l.data)/float64(l.capacity))
-	}
-	return f
 }

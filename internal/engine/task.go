@@ -7,6 +7,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
 )
@@ -17,7 +18,7 @@ type task struct {
 	id    checkpoint.TaskID
 	exec  *Execution
 	ctx   context.Context
-	in    *inbox
+	in    *link.Inbox
 	nodes []*node // every node after those it reads from; the first is the root
 	edges []*outEdge
 
@@ -96,23 +97,23 @@ func (t *task) run() error {
 
 // obey carries out the commands of the master.
 func (t *task) obey() error {
-	for _, c := range t.in.takeCommands() {
-		switch c.kind {
-		case cmdBarrier:
-			if err := t.barrier(c.epoch, c.ends); err != nil {
+	for _, c := range t.in.TakeCommands() {
+		switch c.Kind {
+		case link.CmdBarrier:
+			if err := t.barrier(c.Epoch, c.Ends); err != nil {
 				return err
 			}
-		case cmdAbort:
+		case link.CmdAbort:
 			if t.align != nil {
-				t.apply(t.align.cancel(c.epoch))
+				t.apply(t.align.cancel(c.Epoch))
 			}
-		case cmdCommit:
-			t.exec.post(evCommitted{t.id, c.epoch, t.commit(c.epoch)})
-		case cmdDrain:
+		case link.CmdCommit:
+			t.exec.post(evCommitted{t.id, c.Epoch, t.commit(c.Epoch)})
+		case link.CmdDrain:
 			if err := t.source.drain(); err != nil {
 				return err
 			}
-		case cmdExit:
+		case link.CmdExit:
 			t.phase = phaseExit
 		}
 	}
@@ -121,7 +122,7 @@ func (t *task) obey() error {
 
 // readLinks takes the next element of the inbox, or waits for one.
 func (t *task) readLinks() error {
-	i, e, ok := t.in.pop()
+	i, e, ok := t.in.Pop()
 	if !ok {
 		return t.wait(nil)
 	}
@@ -145,7 +146,7 @@ func (t *task) readLinks() error {
 		}
 		t.apply(a)
 		if a.Block { // after unblocking what the epoch that it subsumed had blocked
-			t.in.block(i)
+			t.in.Block(i)
 		}
 	}
 	return nil
@@ -154,7 +155,7 @@ func (t *task) readLinks() error {
 // apply unblocks links where the aligner says so.
 func (t *task) apply(a alignment) {
 	if a.Unblock {
-		t.in.unblock()
+		t.in.Unblock()
 	}
 }
 
@@ -278,13 +279,13 @@ func (t *task) commit(epoch int64) error {
 }
 
 // send hands an element to a link; the time it waits for space is not idleness of a source.
-func (t *task) send(l *link, e shuffle.Element) error {
-	if e.Kind != shuffle.Data || !l.full() {
-		return l.send(t.ctx, e)
+func (t *task) send(l *link.Link, e shuffle.Element) error {
+	if e.Kind != shuffle.Data || !l.Full() {
+		return l.Send(t.ctx, e)
 	}
 	t.beginRest(true)
 	defer t.endRest()
-	return l.send(t.ctx, e)
+	return l.Send(t.ctx, e)
 }
 
 // beginRest notes that the task does not work from now on: held up by others, or without input. endRest ends that.
@@ -343,7 +344,7 @@ func (t *task) wait(s *sourceStage) error {
 			return err
 		}
 	}
-	if !t.in.rest() {
+	if !t.in.Rest() {
 		return nil
 	}
 	var due <-chan time.Time
@@ -365,21 +366,21 @@ func (t *task) wait(s *sourceStage) error {
 		}
 		due = t.timer.C()
 	}
-	t.exec.activity.pause()
+	t.exec.activity.Pause()
 	t.beginRest(s != nil && s.heldUp())
 	woken := false
 	if s != nil {
-		woken = s.await(t.in.wake, due)
+		woken = s.await(t.in.Wake(), due)
 	} else {
 		select {
-		case <-t.in.wake:
+		case <-t.in.Wake():
 			woken = true
 		case <-due:
 		case <-t.ctx.Done():
 		}
 	}
 	if !woken {
-		t.in.rise()
+		t.in.Rise()
 	}
 	if due != nil {
 		t.timer.Stop()

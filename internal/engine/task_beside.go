@@ -49,7 +49,7 @@ func (t *task) settle() error {
 
 // answerWake calls the operators where one was woken.
 func (t *task) answerWake() error {
-	if len(t.beside) == 0 || !t.in.woken.Swap(false) {
+	if len(t.beside) == 0 || !t.in.Woken() {
 		return nil
 	}
 	for _, n := range t.beside {

@@ -51,8 +51,8 @@ func (t *task) pause(d time.Duration) error {
 	defer t.endRest()
 	timer := t.exec.clock.NewTimer(d)
 	defer timer.Stop()
-	t.exec.activity.pause()
-	defer t.exec.activity.resume()
+	t.exec.activity.Pause()
+	defer t.exec.activity.Resume()
 	select {
 	case <-timer.C():
 		return nil
@@ -103,7 +103,7 @@ func (d *drift) publish(s *sourceStage) {
 	}
 	for i, t := range d.tasks {
 		if i != s.driftIndex && d.paused[i].CompareAndSwap(true, false) {
-			t.in.poke()
+			t.in.Poke()
 		}
 	}
 }

@@ -30,6 +30,7 @@ var layers = []layer{
 	{"internal/planner", []string{"column", "operator", "state", "internal/fault", "internal/graph", "internal/plan"}},
 	{"checkpoint", []string{"state", "internal/plan"}},
 	{"shuffle", []string{"column", "operator", "state", "internal/kernel", "internal/plan"}},
+	{"internal/link", []string{"shuffle"}},
 	{"internal/engine", []string{"codec", "column", "operator", "state", "checkpoint", "shuffle", "internal/fault", "internal/graph", "internal/kernel", "internal/plan"}},
 	{"internal/document", []string{"internal/fault"}},
 	{"internal/harness", []string{"checkpoint", "operator", "internal/engine", "internal/graph"}},

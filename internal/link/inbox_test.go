@@ -1,7 +1,8 @@
-package engine
+package link
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+var errGone = errors.New("gone")
+
 func dataOf(pool *column.Pool, rows int) shuffle.Element {
 	return shuffle.Element{Kind: shuffle.Data, Batch: column.NewBatch(pool, arrow.NewSchema(nil, nil), rows)}
 }
@@ -20,19 +23,19 @@ func dataOf(pool *column.Pool, rows int) shuffle.Element {
 // data of another.
 func TestE3ControlElementsDoNotWaitBehindAnotherLinksData(t *testing.T) {
 	pool := column.NewDebugPool()
-	in := newInbox(&activity{})
-	a, b := in.connect(4), in.connect(4)
+	in := New(&Activity{})
+	a, b := in.Connect(4), in.Connect(4)
 	for range 4 {
-		require.NoError(t, a.send(t.Context(), dataOf(pool, 1)))
+		require.NoError(t, a.Send(t.Context(), dataOf(pool, 1)))
 	}
-	require.True(t, a.full())
-	require.NoError(t, b.send(t.Context(), shuffle.Element{Kind: shuffle.Watermark, Time: 7}))
-	require.NoError(t, b.send(t.Context(), shuffle.Element{Kind: shuffle.Watermark, Time: 9}))
-	require.NoError(t, b.send(t.Context(), shuffle.Element{Kind: shuffle.Barrier, Epoch: 1}))
+	require.True(t, a.Full())
+	require.NoError(t, b.Send(t.Context(), shuffle.Element{Kind: shuffle.Watermark, Time: 7}))
+	require.NoError(t, b.Send(t.Context(), shuffle.Element{Kind: shuffle.Watermark, Time: 9}))
+	require.NoError(t, b.Send(t.Context(), shuffle.Element{Kind: shuffle.Barrier, Epoch: 1}))
 	var kinds []shuffle.Kind
 	var times []int64
 	for range 4 {
-		i, e, ok := in.pop()
+		i, e, ok := in.Pop()
 		require.True(t, ok)
 		if i == 1 {
 			kinds, times = append(kinds, e.Kind), append(times, e.Time)
@@ -43,10 +46,10 @@ func TestE3ControlElementsDoNotWaitBehindAnotherLinksData(t *testing.T) {
 	}
 	require.Equal(t, []shuffle.Kind{shuffle.Watermark, shuffle.Barrier}, kinds, "a watermark that was not read is replaced by the next")
 	require.Equal(t, int64(9), times[0])
-	in.block(0)
-	_, _, ok := in.pop()
+	in.Block(0)
+	_, _, ok := in.Pop()
 	require.False(t, ok, "a blocked link is not read")
-	in.discard()
+	in.Discard()
 	require.NoError(t, pool.Check())
 }
 
@@ -55,34 +58,34 @@ func TestE3ControlElementsDoNotWaitBehindAnotherLinksData(t *testing.T) {
 func TestInboxLosesNothingUnderContention(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := column.NewDebugPool()
-		act := &activity{}
+		act := &Activity{}
 		quiet := make(chan struct{}, 1)
-		act.quiet = func() {
+		act.Quiet = func() {
 			select {
 			case quiet <- struct{}{}:
 			default:
 			}
 		}
-		in := newInbox(act)
+		in := New(act)
 		const links, each = 3, 500
 		act.moving.Store(links + 1)
 		var senders sync.WaitGroup
 		for range links {
-			l := in.connect(1)
+			l := in.Connect(1)
 			senders.Go(func() {
-				defer act.pause()
+				defer act.Pause()
 				for i := range each {
-					require.NoError(t, l.send(t.Context(), dataOf(pool, i)))
-					require.NoError(t, l.send(t.Context(), shuffle.Element{Kind: shuffle.Barrier, Epoch: int64(i)}))
+					require.NoError(t, l.Send(t.Context(), dataOf(pool, i)))
+					require.NoError(t, l.Send(t.Context(), shuffle.Element{Kind: shuffle.Barrier, Epoch: int64(i)}))
 				}
 			})
 		}
 		next := make([]int, links)
 		for got := 0; got < links*each*2; {
-			i, e, ok := in.pop()
+			i, e, ok := in.Pop()
 			if !ok {
-				if in.rest() {
-					act.pause()
+				if in.Rest() {
+					act.Pause()
 					<-in.wake
 				}
 				continue
@@ -98,7 +101,7 @@ func TestInboxLosesNothingUnderContention(t *testing.T) {
 		}
 		senders.Wait()
 		require.Equal(t, int64(1), act.moving.Load(), "only the receiver moves")
-		act.pause()
+		act.Pause()
 		<-quiet
 		require.NoError(t, pool.Check())
 	})
@@ -106,30 +109,30 @@ func TestInboxLosesNothingUnderContention(t *testing.T) {
 
 func TestSendEndsWithTheContext(t *testing.T) {
 	pool := column.NewDebugPool()
-	in := newInbox(&activity{})
-	l := in.connect(1)
-	require.NoError(t, l.send(t.Context(), dataOf(pool, 1)))
+	in := New(&Activity{})
+	l := in.Connect(1)
+	require.NoError(t, l.Send(t.Context(), dataOf(pool, 1)))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	cancel(ErrCanceled)
+	cancel(errGone)
 	e := dataOf(pool, 1)
-	require.ErrorIs(t, l.send(ctx, e), ErrCanceled)
+	require.ErrorIs(t, l.Send(ctx, e), errGone)
 	e.Batch.Release()
-	in.discard()
+	in.Discard()
 	require.NoError(t, pool.Check())
 }
 
 func TestCommandsWakeAndComeFirst(t *testing.T) {
-	in := newInbox(&activity{})
-	require.True(t, in.rest())
-	in.command(command{kind: cmdExit})
+	in := New(&Activity{})
+	require.True(t, in.Rest())
+	in.Command(Command{Kind: CmdExit})
 	<-in.wake
-	require.False(t, in.rest(), "there is a command to take")
-	require.Len(t, in.takeCommands(), 1)
-	require.Empty(t, in.takeCommands())
-	require.True(t, in.rest())
-	in.rise()
-	require.True(t, in.rest())
-	in.command(command{kind: cmdExit})
-	in.rise() // woken at the same moment: the wake-up is taken along
+	require.False(t, in.Rest(), "there is a command to take")
+	require.Len(t, in.TakeCommands(), 1)
+	require.Empty(t, in.TakeCommands())
+	require.True(t, in.Rest())
+	in.Rise()
+	require.True(t, in.Rest())
+	in.Command(Command{Kind: CmdExit})
+	in.Rise() // woken at the same moment: the wake-up is taken along
 	require.Empty(t, in.wake)
 }
