@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/align"
 	"github.com/arkflow-go/arkflow/internal/graph"
 	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/internal/plan"
@@ -268,9 +269,9 @@ func (b *builder) connect() error {
 		}
 	}
 	for _, t := range b.x.tasks {
-		t.merge = newMerge(t.in.Links())
+		t.merge = align.NewMerge(t.in.Links())
 		if t.in.Links() > 0 {
-			t.align = newAligner(t.in.Links())
+			t.align = align.NewAligner(t.in.Links())
 		}
 	}
 	return nil
@@ -371,7 +372,7 @@ func (b *builder) openSource(n *node, g *graph.Node) error {
 	s.pace.perSecond = g.MaxRate / float64(n.ctx.Parallelism)
 	n.task.source = s
 	if src.Schema() == nil { // no record at all
-		n.task.merge = newMerge(0)
+		n.task.merge = align.NewMerge(0)
 		return nil
 	}
 	if g.Time.Kind == operator.EventTimePolicy {
@@ -393,12 +394,12 @@ func (b *builder) openSource(n *node, g *graph.Node) error {
 			return fail(fmt.Sprintf("open split %q", sp.ID), err)
 		}
 	}
-	n.task.merge = newMerge(len(s.splits))
+	n.task.merge = align.NewMerge(len(s.splits))
 	for i, sp := range s.splits {
 		if sp.done {
-			n.task.merge.status[i] = shuffle.Finished
+			n.task.merge.Status[i] = shuffle.Finished
 		}
-		n.task.merge.watermark(i, sp.w)
+		n.task.merge.Watermark(i, sp.w)
 	}
 	return nil
 }

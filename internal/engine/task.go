@@ -7,6 +7,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/align"
 	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
@@ -22,10 +23,10 @@ type task struct {
 	nodes []*node // every node after those it reads from; the first is the root
 	edges []*outEdge
 
-	source *sourceStage // nil in a task that reads from links
-	merge  *merge       // of links, or of splits
-	align  *aligner     // links only
-	ports  []int        // input of the root that link i leads to
+	source *sourceStage   // nil in a task that reads from links
+	merge  *align.Merge   // of links, or of splits
+	align  *align.Aligner // links only
+	ports  []int          // input of the root that link i leads to
 
 	beside  []*node       // nodes that work beside the goroutine of the task, in the order of nodes
 	current *node         // whose code runs, for guard
@@ -105,7 +106,7 @@ func (t *task) obey() error {
 			}
 		case link.CmdAbort:
 			if t.align != nil {
-				t.apply(t.align.cancel(c.Epoch))
+				t.apply(t.align.Cancel(c.Epoch))
 			}
 		case link.CmdCommit:
 			t.exec.post(evCommitted{t.id, c.Epoch, t.commit(c.Epoch)})
@@ -132,13 +133,13 @@ func (t *task) readLinks() error {
 		e.Batch.Release()
 		return err
 	case shuffle.Watermark:
-		t.merge.watermark(i, e.Time)
+		t.merge.Watermark(i, e.Time)
 		return t.advance()
 	case shuffle.StatusOf:
-		t.merge.status[i] = e.Status
+		t.merge.Status[i] = e.Status
 		return t.advance()
 	case shuffle.Barrier:
-		a := t.align.barrier(i, e.Epoch)
+		a := t.align.Barrier(i, e.Epoch)
 		if a.Snapshot != 0 {
 			if err := t.barrier(a.Snapshot, e.Ends); err != nil {
 				return err
@@ -153,7 +154,7 @@ func (t *task) readLinks() error {
 }
 
 // apply unblocks links where the aligner says so.
-func (t *task) apply(a alignment) {
+func (t *task) apply(a align.Alignment) {
 	if a.Unblock {
 		t.in.Unblock()
 	}
@@ -164,7 +165,7 @@ func (t *task) advance() error {
 	if t.phase != phaseOpen {
 		return nil
 	}
-	w, status := t.merge.result()
+	w, status := t.merge.Result()
 	t.noteHolder()
 	if status == shuffle.Finished {
 		return t.finish()
@@ -189,7 +190,7 @@ func (t *task) advance() error {
 
 // noteHolder notes for Status which input holds the watermark back, and since when it is that one at that watermark.
 func (t *task) noteHolder() {
-	i, w := t.merge.holder()
+	i, w := t.merge.Holder()
 	if int32(i) == t.heldBy.Load() && w == t.heldW.Load() {
 		return
 	}

@@ -94,7 +94,7 @@ func (d *drift) publish(s *sourceStage) {
 	}
 	least := operator.MaxWatermark
 	for i, sp := range s.splits {
-		if s.task.merge.status[i] == shuffle.Active && !sp.done {
+		if s.task.merge.Status[i] == shuffle.Active && !sp.done {
 			least = min(least, sp.w)
 		}
 	}

@@ -124,7 +124,7 @@ func (t *task) resume() error {
 	if t.source == nil || !root.resumed || root.w == operator.MaxWatermark {
 		return nil
 	}
-	w, _ := t.merge.result() // that of the operator is the least over its tasks
+	w, _ := t.merge.Result() // that of the operator is the least over its tasks
 	if w == operator.MaxWatermark {
 		w = root.w
 	}
@@ -147,7 +147,7 @@ func (s *sourceStage) poll(i int, sp *split) (bool, error) {
 			return false, s.node.wrap(fmt.Errorf("split %q: %w", sp.id, err))
 		}
 		sp.done, sp.dry = true, false
-		s.task.merge.status[i] = shuffle.Finished
+		s.task.merge.Status[i] = shuffle.Finished
 		return false, s.task.advance()
 	}
 	sp.failures = 0
@@ -158,15 +158,15 @@ func (s *sourceStage) poll(i int, sp *split) (bool, error) {
 		now := s.pollClock()
 		if !sp.dry {
 			sp.dry, sp.dryFrom = true, now
-		} else if s.policy.IdleTimeout > 0 && now-sp.dryFrom >= s.policy.IdleTimeout && s.task.merge.status[i] == shuffle.Active {
-			s.task.merge.status[i] = shuffle.Idle
+		} else if s.policy.IdleTimeout > 0 && now-sp.dryFrom >= s.policy.IdleTimeout && s.task.merge.Status[i] == shuffle.Active {
+			s.task.merge.Status[i] = shuffle.Idle
 			return false, s.task.advance()
 		}
 		return false, nil
 	}
 	sp.dry = false
-	if s.task.merge.status[i] == shuffle.Idle {
-		s.task.merge.status[i] = shuffle.Active
+	if s.task.merge.Status[i] == shuffle.Idle {
+		s.task.merge.Status[i] = shuffle.Active
 		if err := s.task.advance(); err != nil {
 			b.Release()
 			return false, err
@@ -189,8 +189,8 @@ func (s *sourceStage) poll(i int, sp *split) (bool, error) {
 	if err := s.readWatermark(i, sp); err != nil {
 		return false, err
 	}
-	if sp.w > s.task.merge.w[i] {
-		s.task.merge.watermark(i, sp.w)
+	if sp.w > s.task.merge.At(i) {
+		s.task.merge.Watermark(i, sp.w)
 		return true, s.task.advance()
 	}
 	return true, nil
@@ -218,7 +218,7 @@ func (s *sourceStage) readWatermark(i int, sp *split) error {
 	}
 	if w, ok := r.Watermark(); ok && w > sp.w {
 		sp.w = w
-		s.task.merge.watermark(i, w)
+		s.task.merge.Watermark(i, w)
 		return s.task.advance()
 	}
 	return nil
@@ -243,7 +243,7 @@ func (s *sourceStage) quietTime() error {
 		if !sp.done && sp.dry {
 			sp.max, sp.has = max(sp.max, now.UnixMilli()), true
 			sp.w = max(sp.w, sp.max)
-			s.task.merge.watermark(i, sp.w)
+			s.task.merge.Watermark(i, sp.w)
 		}
 	}
 	return s.task.advance()
@@ -275,7 +275,7 @@ func (s *sourceStage) deadline() (at time.Time) {
 	}
 	now, clock := s.task.exec.clock.Now(), s.pollClock()
 	for i, sp := range s.splits {
-		if sp.done || !sp.dry || s.task.merge.status[i] != shuffle.Active {
+		if sp.done || !sp.dry || s.task.merge.Status[i] != shuffle.Active {
 			continue
 		}
 		if d := now.Add(s.policy.IdleTimeout - (clock - sp.dryFrom)); at.IsZero() || d.Before(at) {
@@ -337,7 +337,7 @@ func (s *sourceStage) readyChannels() (out []<-chan struct{}) {
 // drain ends reading as if all input had ended.
 func (s *sourceStage) drain() error {
 	for i := range s.splits {
-		s.task.merge.status[i] = shuffle.Finished
+		s.task.merge.Status[i] = shuffle.Finished
 	}
 	return s.task.advance()
 }

@@ -31,6 +31,7 @@ var layers = []layer{
 	{"checkpoint", []string{"state", "internal/plan"}},
 	{"shuffle", []string{"column", "operator", "state", "internal/kernel", "internal/plan"}},
 	{"internal/link", []string{"shuffle"}},
+	{"internal/align", []string{"operator", "shuffle"}},
 	{"internal/engine", []string{"codec", "column", "operator", "state", "checkpoint", "shuffle", "internal/fault", "internal/graph", "internal/kernel", "internal/plan"}},
 	{"internal/document", []string{"internal/fault"}},
 	{"internal/harness", []string{"checkpoint", "operator", "internal/engine", "internal/graph"}},

@@ -1,27 +1,28 @@
-package engine
+package align
 
-// aligner decides what a barrier on one of several inputs means. It is pure: the task blocks, unblocks and takes
+// Aligner decides what a barrier on one of several inputs means. It is pure: the task blocks, unblocks and takes
 // snapshots as it says.
-type aligner struct {
+type Aligner struct {
 	got   []bool // inputs that have delivered the barrier of the pending epoch; they are blocked
 	count int
 	epoch int64 // pending, 0 where there is none
 	past  int64 // the last epoch that was completed or given up
 }
 
-// alignment is what is to be done after a barrier or a cancel.
-type alignment struct {
+// Alignment is what is to be done after a barrier or a cancel.
+type Alignment struct {
 	Block    bool  // stop reading the input that delivered
 	Unblock  bool  // read all inputs again
 	Snapshot int64 // take the snapshot of this epoch and forward the barrier, before unblocking
 	Aborted  int64 // this epoch was subsumed by a newer one or cancelled
 }
 
-func newAligner(inputs int) *aligner { return &aligner{got: make([]bool, inputs)} }
+// NewAligner begins with every input active and no epoch pending.
+func NewAligner(inputs int) *Aligner { return &Aligner{got: make([]bool, inputs)} }
 
-// barrier takes the barrier of an epoch from input i. One of an epoch that is past is ignored; one of a newer epoch than
+// Barrier takes the barrier of an epoch from input i. One of an epoch that is past is ignored; one of a newer epoch than
 // the pending one subsumes it.
-func (a *aligner) barrier(i int, epoch int64) (out alignment) {
+func (a *Aligner) Barrier(i int, epoch int64) (out Alignment) {
 	if epoch <= a.past || epoch < a.epoch {
 		return out
 	}
@@ -46,8 +47,8 @@ func (a *aligner) barrier(i int, epoch int64) (out alignment) {
 	return out
 }
 
-// cancel gives up an epoch; barriers of it that still come are ignored.
-func (a *aligner) cancel(epoch int64) (out alignment) {
+// Cancel gives up an epoch; barriers of it that still come are ignored.
+func (a *Aligner) Cancel(epoch int64) (out Alignment) {
 	if epoch < a.epoch || epoch <= a.past {
 		return out
 	}
@@ -62,7 +63,7 @@ func (a *aligner) cancel(epoch int64) (out alignment) {
 }
 
 // giveUp makes the pending epoch past.
-func (a *aligner) giveUp() {
+func (a *Aligner) giveUp() {
 	a.past = a.epoch
 	a.epoch, a.count = 0, 0
 	clear(a.got)

@@ -1,4 +1,4 @@
-package engine
+package align
 
 import (
 	"fmt"
@@ -53,18 +53,18 @@ func number(t *testing.T, s string) int64 {
 // T5: the watermark of a task from those of its inputs, as a table.
 func TestT5WatermarkOfATaskIsTheLeastOfItsActiveInputs(t *testing.T) {
 	textTable(t, "testdata/merge.txt", func(commands []string) (out []string) {
-		var m *merge
+		var m *Merge
 		for _, c := range commands {
 			f := strings.Fields(c)
 			switch f[0] {
 			case "inputs":
-				m = newMerge(int(number(t, f[1])))
+				m = NewMerge(int(number(t, f[1])))
 			case "w":
-				m.watermark(int(number(t, f[1])), number(t, f[2]))
+				m.Watermark(int(number(t, f[1])), number(t, f[2]))
 			case "idle", "active", "finished":
-				m.status[number(t, f[1])] = map[string]shuffle.Status{"idle": shuffle.Idle, "active": shuffle.Active, "finished": shuffle.Finished}[f[0]]
+				m.Status[number(t, f[1])] = map[string]shuffle.Status{"idle": shuffle.Idle, "active": shuffle.Active, "finished": shuffle.Finished}[f[0]]
 			}
-			w, s := m.result()
+			w, s := m.Result()
 			text := fmt.Sprint(w)
 			switch w {
 			case operator.MinWatermark:
@@ -81,18 +81,18 @@ func TestT5WatermarkOfATaskIsTheLeastOfItsActiveInputs(t *testing.T) {
 // B29 and the alignment rules of C10, as a table: each line is a barrier of an epoch on an input, or a cancel.
 func TestB29BarriersOfTwoEpochsInterleave(t *testing.T) {
 	textTable(t, "testdata/align.txt", func(commands []string) (out []string) {
-		var a *aligner
+		var a *Aligner
 		for _, c := range commands {
 			f := strings.Fields(c)
-			var r alignment
+			var r Alignment
 			switch f[0] {
 			case "inputs":
-				a = newAligner(int(number(t, f[1])))
+				a = NewAligner(int(number(t, f[1])))
 				continue
 			case "barrier":
-				r = a.barrier(int(number(t, f[1])), number(t, f[2]))
+				r = a.Barrier(int(number(t, f[1])), number(t, f[2]))
 			case "cancel":
-				r = a.cancel(number(t, f[1]))
+				r = a.Cancel(number(t, f[1]))
 			}
 			var said []string
 			if r.Aborted != 0 {
@@ -114,24 +114,4 @@ func TestB29BarriersOfTwoEpochsInterleave(t *testing.T) {
 		}
 		return out
 	})
-}
-
-func TestE7MovesBetweenStatesOfLife(t *testing.T) {
-	legal := map[string]bool{}
-	for from, tos := range legalMoves {
-		for _, to := range tos {
-			legal[string(from)+">"+string(to)] = true
-		}
-	}
-	all := []State{Created, Starting, Running, Draining, Suspended, Finished, Failed}
-	for _, from := range all {
-		for _, to := range all {
-			require.Equal(t, legal[string(from)+">"+string(to)], mayMove(from, to), "%s to %s", from, to)
-			if from.Ended() {
-				require.False(t, mayMove(from, to), "a final state is left: %s to %s", from, to)
-			}
-		}
-	}
-	require.True(t, mayMove(Starting, Failed))
-	require.False(t, mayMove(Created, Running), "nothing runs that was not started")
 }

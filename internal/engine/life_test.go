@@ -1,0 +1,27 @@
+package engine
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestE7MovesBetweenStatesOfLife(t *testing.T) {
+	legal := map[string]bool{}
+	for from, tos := range legalMoves {
+		for _, to := range tos {
+			legal[string(from)+">"+string(to)] = true
+		}
+	}
+	all := []State{Created, Starting, Running, Draining, Suspended, Finished, Failed}
+	for _, from := range all {
+		for _, to := range all {
+			require.Equal(t, legal[string(from)+">"+string(to)], mayMove(from, to), "%s to %s", from, to)
+			if from.Ended() {
+				require.False(t, mayMove(from, to), "a final state is left: %s to %s", from, to)
+			}
+		}
+	}
+	require.True(t, mayMove(Starting, Failed))
+	require.False(t, mayMove(Created, Running), "nothing runs that was not started")
+}
