@@ -109,6 +109,9 @@ func (bd *binder) bind(n *tree.Node) (bound, bool) {
 		return bd.nullTest(n)
 	case tree.OpIn:
 		return bd.in(n)
+	case tree.OpCall, tree.OpCast, tree.OpTryCast, tree.OpCase, tree.OpSwitch:
+		bd.faultf(n, "", "is not supported")
+		return bound{}, false
 	}
 	l, okL := bd.bind(n.Args[0])
 	r, okR := bd.bind(n.Args[1])
@@ -129,7 +132,11 @@ func (bd *binder) column(n *tree.Node) (bound, bool) {
 	if len(at) == 0 {
 		if !bd.unknown[n.Name] {
 			bd.unknown[n.Name] = true
-			bd.add(fault.Unknown("column", n.Name, bd.names))
+			f := fault.Unknown("column", n.Name, bd.names)
+			if n.Quoted {
+				f.Hint = "a text stands in single quotes: '" + n.Name + "'"
+			}
+			bd.add(f)
 		}
 		return bound{}, false
 	}

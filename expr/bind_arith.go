@@ -16,6 +16,7 @@ func (bd *binder) arith(n *tree.Node, l, r bound) (bound, bool) {
 	case r.untyped():
 		r = bd.constant(r.node, tree.Literal{Type: nullBeside(n.Op, l)})
 	}
+	l, r = bd.meantAsFloat(l, r), bd.meantAsFloat(r, l)
 	a, b := l.class(), r.class()
 	switch {
 	case a.Numeric() && b.Numeric():
@@ -65,6 +66,14 @@ func (bd *binder) arithNumbers(n *tree.Node, l, r bound) (bound, bool) {
 	t = arrow.PrimitiveTypes.Int64
 	l, r = bd.cast(l, t), bd.cast(r, t)
 	return bd.arithInts(n, l, r, t)
+}
+
+// meantAsFloat gives a decimal constant beside a float as the float that its digits mean: in `ratio > 0.1` it is the nearest to 0.1.
+func (bd *binder) meantAsFloat(x, other bound) bound {
+	if x.node.Op != tree.OpLiteral || x.kind != column.Decimal || x.lit.IsNull() || other.class() != tree.ClassFloat {
+		return x
+	}
+	return bd.constant(x.node, x.lit.NearestTo(tree.PlainType(other.typ)))
 }
 
 // floatAsDecimal gives a float constant beside a decimal that is none as a decimal.

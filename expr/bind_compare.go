@@ -74,6 +74,7 @@ func (bd *binder) compare(n *tree.Node, l, r bound) (bound, bool) {
 	if !bd.comparable(n, n.Op, l, r) {
 		return bound{}, false
 	}
+	l, r = bd.meantAsFloat(l, r), bd.meantAsFloat(r, l)
 	op := n.Op
 	if l.lit != nil && r.lit == nil {
 		l, r, op = r, l, mirrored(op)

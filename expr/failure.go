@@ -44,5 +44,5 @@ func (f *failure) text(a, b int128) string {
 
 // valueText gives a fixed-width value of a type as text.
 func valueText(w int128, t arrow.DataType) string {
-	return tree.LiteralFrom(tree.PlainType(t), w).String()
+	return tree.LiteralFrom(tree.PlainType(t), w).Short()
 }

@@ -107,7 +107,7 @@ func (bd *binder) inConstants(n *tree.Node, x bound, items []bound) (bound, bool
 	var words []uint64
 	var texts []string
 	for _, item := range items {
-		l := *item.lit
+		l := *bd.meantAsFloat(item, x).lit
 		if l.IsNull() {
 			s.null = true
 			continue

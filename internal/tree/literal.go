@@ -97,6 +97,8 @@ func (l Literal) Untyped() bool { return l.Type.ID() == arrow.NULL }
 // ok is false for NaN and infinities and for what is no number.
 func (l Literal) Number() (r *big.Rat, ok bool) {
 	switch v := l.Value.(type) {
+	case *big.Rat: // on its way to a type
+		return v, true
 	case int64:
 		r := new(big.Rat).SetInt64(v)
 		return r.Mul(r, new(big.Rat).SetInt64(UnitOf(l.Type))), true

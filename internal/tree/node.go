@@ -35,16 +35,23 @@ const (
 	OpIsNull
 	OpIsNotNull
 	OpIn
+	OpCall    // Name(Args…)
+	OpCast    // Args[0] as Type; a value that does not fit is an error of the row
+	OpTryCast // Args[0] as Type; a value that does not fit gives null
+	OpCase    // Args: condition and value in turns, and the value of no condition where their number is odd
+	OpSwitch  // Args[0] is compared with what stands before each value; else as OpCase
 )
 
 // Node is a node of the tree. It is never changed once made.
 type Node struct {
-	Op    Operator
-	Args  []*Node
-	Name  string    // opColumn
-	Class FieldType // opColumn made by Field: what its Go type holds
-	Lit   Literal   // opLiteral
-	Fault error     // what is wrong with the node whatever the schema
+	Op     Operator
+	Args   []*Node
+	Name   string         // OpColumn, OpCall
+	Class  FieldType      // OpColumn made by Field: what its Go type holds
+	Quoted bool           // OpColumn: text had it in double quotes without need
+	Lit    Literal        // OpLiteral
+	Type   arrow.DataType // OpCast, OpTryCast
+	Fault  error          // what is wrong with the node whatever the schema
 }
 
 // ConstantOf gives a Go value as a constant; see literalOf.
@@ -63,7 +70,7 @@ func NullOf(t arrow.DataType) *Node {
 	if t == nil {
 		t = arrow.Null
 	}
-	return &Node{Op: OpLiteral, Lit: Literal{Type: t}}
+	return &Node{Op: OpLiteral, Lit: Literal{Type: PlainType(t)}}
 }
 
 // Columns gives the names of the columns that the tree reads, sorted, each once.
@@ -81,4 +88,37 @@ func (n *Node) Columns() []string {
 	walk(n)
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// Faults gives what is wrong with the tree whatever the schema, in the order of the text.
+func (n *Node) Faults() (list []error) {
+	if n.Fault != nil {
+		list = append(list, n.Fault)
+	}
+	for _, a := range n.Args {
+		list = append(list, a.Faults()...)
+	}
+	return list
+}
+
+// Call is a function of operands.
+func Call(name string, args ...*Node) *Node { return &Node{Op: OpCall, Name: name, Args: args} }
+
+// Cast is n as another type. A constant that the type holds becomes one of that type.
+func Cast(n *Node, t arrow.DataType, try bool) *Node {
+	if n.Op == OpLiteral && n.Fault == nil {
+		if l, ok := n.Lit.castTo(t); ok {
+			return &Node{Op: OpLiteral, Lit: l}
+		}
+	}
+	c := &Node{Op: OpCast, Args: []*Node{n}, Type: t}
+	if try {
+		c.Op = OpTryCast
+	}
+	return c
+}
+
+// Between is low <= n and n <= high.
+func Between(n, low, high *Node) *Node {
+	return &Node{Op: OpAnd, Args: []*Node{{Op: OpGe, Args: []*Node{n, low}}, {Op: OpLe, Args: []*Node{n, high}}}}
 }

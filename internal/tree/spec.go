@@ -27,16 +27,36 @@ var specWords = map[Operator]string{
 // exactInt is the greatest integer up to which readers that take every number for a float64 see them all.
 const exactInt = 1 << 53
 
-// Spec gives the tree in structured form.
+// Spec gives the tree as FromSpec reads it: in structured form where it has one, else as text.
 func (n *Node) Spec() (any, error) {
-	if n.Fault != nil {
-		return nil, fmt.Errorf("expression: %w", n.Fault)
+	if faults := n.Faults(); len(faults) > 0 {
+		return nil, fmt.Errorf("expression: %w", faults[0])
 	}
+	spec, ok := n.structured()
+	if text, isText := spec.(string); isText {
+		spec = map[string]any{"string": text} // a text alone is an expression to be parsed
+	}
+	if ok {
+		return spec, nil
+	}
+	text := n.String()
+	if back := FromText(text); len(back.Faults()) > 0 {
+		return nil, fmt.Errorf("expression %s has no written form: %w", text, back.Faults()[0])
+	}
+	return text, nil
+}
+
+// structured gives the tree in structured form; false for functions, casts, case, and constants that only text has.
+func (n *Node) structured() (spec any, ok bool) {
 	switch n.Op {
 	case OpColumn:
-		return map[string]any{"col": n.Name}, nil
+		return map[string]any{"col": n.Name}, true
 	case OpLiteral:
 		return n.Lit.spec()
+	}
+	word, known := specWords[n.Op]
+	if !known {
+		return nil, false
 	}
 	operands := n.Args
 	if n.Op == OpAnd || n.Op == OpOr {
@@ -44,16 +64,16 @@ func (n *Node) Spec() (any, error) {
 	}
 	list := make([]any, len(operands))
 	for i, a := range operands {
-		s, err := a.Spec()
-		if err != nil {
-			return nil, err
+		s, ok := a.structured()
+		if !ok {
+			return nil, false
 		}
 		list[i] = s
 	}
 	if unary(n.Op) {
-		return map[string]any{specWords[n.Op]: list[0]}, nil
+		return map[string]any{word: list[0]}, true
 	}
-	return map[string]any{specWords[n.Op]: list}, nil
+	return map[string]any{word: list}, true
 }
 
 func unary(o Operator) bool {
@@ -70,57 +90,53 @@ func (n *Node) spine(list []*Node) []*Node {
 	return append(list, n.Args[1])
 }
 
-func (l Literal) spec() (any, error) {
+func (l Literal) spec() (spec any, ok bool) {
 	if l.IsNull() {
 		if l.Untyped() {
-			return nil, nil
+			return nil, true
 		}
-		if t, err := parseType(l.Type.String()); err != nil || !arrow.TypeEqual(t, l.Type) {
-			return nil, fmt.Errorf("expression: null of type %s has no structured form", l.Type)
-		}
-		return map[string]any{"null": l.Type.String()}, nil
+		t, err := ParseType(l.Type.String())
+		return map[string]any{"null": l.Type.String()}, err == nil && arrow.TypeEqual(t, l.Type)
 	}
 	switch v := l.Value.(type) {
 	case bool:
-		return v, nil
+		return v, true
 	case string:
 		if l.Type.ID() == arrow.BINARY {
-			return map[string]any{"binary": base64.StdEncoding.EncodeToString([]byte(v))}, nil
+			return map[string]any{"binary": base64.StdEncoding.EncodeToString([]byte(v))}, true
 		}
-		return v, nil
+		return v, l.Type.ID() == arrow.STRING
 	case int64:
-		return l.specInt(v), nil
+		return l.specInt(v)
 	case uint64:
-		return map[string]any{l.Type.String(): strconv.FormatUint(v, 10)}, nil
+		return map[string]any{l.Type.String(): strconv.FormatUint(v, 10)}, true
 	case float64:
 		switch {
 		case l.Type.ID() == arrow.FLOAT32:
-			return map[string]any{"float32": calc.FormatFloat(v, 32)}, nil
+			return map[string]any{"float32": calc.FormatFloat(v, 32)}, true
 		case math.IsNaN(v), math.IsInf(v, 0), v == math.Trunc(v):
-			return map[string]any{"float64": calc.FormatFloat(v, 64)}, nil
+			return map[string]any{"float64": calc.FormatFloat(v, 64)}, true
 		}
-		return v, nil
+		return v, true
 	}
-	return nil, fmt.Errorf("expression: constant %s has no structured form", l)
+	return nil, false
 }
 
-func (l Literal) specInt(v int64) any {
+func (l Literal) specInt(v int64) (spec any, ok bool) {
 	switch t := l.Type.(type) {
 	case *arrow.TimestampType:
 		unit := NanosPer(t.Unit)
-		per := int64(time.Second) / unit
-		sec := floorDiv(v, per)
-		at := time.Unix(sec, (v-sec*per)*unit).UTC()
-		if y := at.Year(); y >= 0 && y <= 9999 {
-			return map[string]any{"timestamp": at.Format(time.RFC3339Nano)}
+		at, ok := timeOf(v, unit)
+		if ok {
+			return map[string]any{"timestamp": at.Format(time.RFC3339Nano)}, arrow.TypeEqual(instantOf(at).Type, t)
 		}
-		return map[string]any{"timestamp": fmt.Sprintf("%d %s", v, t.Unit)}
+		return map[string]any{"timestamp": fmt.Sprintf("%d %s", v, t.Unit)}, t.TimeZone == "UTC" && t.Unit != arrow.Millisecond
 	case *arrow.DurationType:
-		return map[string]any{"duration": time.Duration(v).String()}
+		return map[string]any{"duration": time.Duration(v).String()}, t.Unit == arrow.Nanosecond
 	case *arrow.Int64Type:
 		if v >= -exactInt && v <= exactInt {
-			return v
+			return v, true
 		}
 	}
-	return map[string]any{l.Type.String(): strconv.FormatInt(v, 10)}
+	return map[string]any{l.Type.String(): strconv.FormatInt(v, 10)}, ClassOf(l.Type) == ClassInt
 }

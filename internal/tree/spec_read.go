@@ -17,10 +17,17 @@ import (
 // maxSpecDepth bounds the nesting of a structured expression.
 const maxSpecDepth = 500
 
-// FromSpec reads a tree in structured form.
+// FromSpec reads a tree in structured form, or of a text where the whole is one.
 func FromSpec(spec any) (*Node, error) {
-	r := &specReader{}
-	n := r.read(spec, "", 0)
+	r, n := &specReader{}, (*Node)(nil)
+	if text, ok := spec.(string); ok {
+		n = FromText(text)
+		for _, f := range n.Faults() {
+			r.failf("", "", "expression: %s", f)
+		}
+	} else {
+		n = r.read(spec, "", 0)
+	}
 	if err := r.faults.Err(); err != nil {
 		if r.faults.Len() == 1 {
 			return nil, r.first
@@ -180,7 +187,7 @@ func (r *specReader) typed(word string, arg any, path string) (*Node, bool) {
 	switch word {
 	case "null":
 		name, _ := arg.(string)
-		t, err := parseType(name)
+		t, err := ParseType(name)
 		if err != nil {
 			return r.failf(path, "", "%s", err), true
 		}
@@ -196,7 +203,7 @@ func (r *specReader) typed(word string, arg any, path string) (*Node, bool) {
 		}
 		return n, true
 	}
-	t, err := parseType(word)
+	t, err := ParseType(word)
 	if err != nil || !ClassOf(t).Numeric() || ClassOf(t) == ClassDecimal {
 		return nil, false
 	}
@@ -216,22 +223,16 @@ func constantFromText(kind, text string) (*Node, error) {
 		}
 		return ConstantOf(b), nil
 	case "duration":
-		d, err := time.ParseDuration(text)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no duration; write it as 1h30m, 250ms", text)
-		}
-		return ConstantOf(d), nil
+		l, err := durationFromText(text)
+		return &Node{Op: OpLiteral, Lit: l}, err
 	case "timestamp":
 		if v, unit, ok := strings.Cut(text, " "); ok && (unit == "s" || unit == "us") {
 			if n, err := strconv.ParseInt(v, 10, 64); err == nil {
 				return ConstantOf(map[string]time.Time{"s": time.Unix(n, 0), "us": time.UnixMicro(n)}[unit]), nil
 			}
 		}
-		at, err := time.Parse(time.RFC3339Nano, text)
-		if err != nil {
-			return nil, fmt.Errorf("%q is no time; write it as 2024-05-01T12:30:00Z", text)
-		}
-		return ConstantOf(at), nil
+		l, err := timestampFromText(text)
+		return &Node{Op: OpLiteral, Lit: l}, err
 	}
 	return ConstantOf(text), nil
 }

@@ -1,24 +1,17 @@
 package tree
 
 import (
-	"encoding/hex"
-	"fmt"
-	"math"
-	"math/big"
-	"strconv"
 	"strings"
-	"time"
 
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/exprtext"
 )
 
 // infix and postfix words of the operators, by operator.
 var Symbols = [...]string{
 	OpEq: "=", OpNe: "<>", OpLt: "<", OpLe: "<=", OpGt: ">", OpGe: ">=",
 	OpAdd: "+", OpSub: "-", OpMul: "*", OpDiv: "/", OpMod: "%", OpNeg: "-",
-	OpAnd: "and", OpOr: "or", OpNot: "not", OpIsNull: "is null", OpIsNotNull: "is not null", OpIn: "in",
+	OpAnd: "and", OpOr: "or", OpNot: "not", OpIsNull: "is null", OpIsNotNull: "is not null", OpIn: "in", OpCast: "cast", OpTryCast: "try_cast",
+	OpCase: "case", OpSwitch: "case",
 }
 
 // Binding strengths: an operand that binds less strongly than its place asks for is put in parentheses.
@@ -33,9 +26,9 @@ const (
 	strengthAtom
 )
 
-// strengthOf tells how strongly an operator binds its operands.
-func strengthOf(o Operator) int {
-	switch o {
+// strength tells how strongly an operator binds its operands.
+func (n *Node) strength() int {
+	switch n.Op {
 	case OpOr:
 		return strengthOr
 	case OpAnd:
@@ -50,9 +43,16 @@ func strengthOf(o Operator) int {
 		return strengthMul
 	case OpNeg:
 		return strengthNeg
+	case OpCall:
+		if n.infixCall() {
+			return strengthCompare
+		}
 	}
 	return strengthAtom
 }
+
+// infixCall tells whether a function is written between its operands.
+func (n *Node) infixCall() bool { return n.Name == "like" && len(n.Args) == 2 }
 
 // String gives the tree as SQL text.
 func (n *Node) String() string {
@@ -63,7 +63,7 @@ func (n *Node) String() string {
 
 // write appends the text of n to a place that asks for a binding strength.
 func (n *Node) write(b *strings.Builder, place int) {
-	s := strengthOf(n.Op)
+	s := n.strength()
 	if s < place {
 		b.WriteByte('(')
 		defer b.WriteByte(')')
@@ -90,14 +90,23 @@ func (n *Node) write(b *strings.Builder, place int) {
 		b.WriteString(" " + Symbols[n.Op])
 	case OpIn:
 		n.Args[0].write(b, s+1)
-		b.WriteString(" in (")
-		for i, a := range n.Args[1:] {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			a.write(b, 0)
+		b.WriteString(" in ")
+		writeList(b, n.Args[1:])
+	case OpCast, OpTryCast:
+		b.WriteString(Symbols[n.Op] + "(")
+		n.Args[0].write(b, 0)
+		b.WriteString(" as " + n.Type.String() + ")")
+	case OpCase, OpSwitch:
+		n.writeCase(b)
+	case OpCall:
+		if !n.infixCall() {
+			b.WriteString(n.Name)
+			writeList(b, n.Args)
+			break
 		}
-		b.WriteByte(')')
+		n.Args[0].write(b, s+1)
+		b.WriteString(" like ")
+		n.Args[1].write(b, s+1)
 	default:
 		left := s
 		if s == strengthCompare {
@@ -109,93 +118,53 @@ func (n *Node) write(b *strings.Builder, place int) {
 	}
 }
 
+// writeList appends operands in brackets.
+func writeList(b *strings.Builder, list []*Node) {
+	b.WriteByte('(')
+	for i, a := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		a.write(b, 0)
+	}
+	b.WriteByte(')')
+}
+
+func (n *Node) writeCase(b *strings.Builder) {
+	b.WriteString("case")
+	args := n.Args
+	if n.Op == OpSwitch {
+		b.WriteByte(' ')
+		args[0].write(b, 0)
+		args = args[1:]
+	}
+	for ; len(args) > 1; args = args[2:] {
+		b.WriteString(" when ")
+		args[0].write(b, 0)
+		b.WriteString(" then ")
+		args[1].write(b, 0)
+	}
+	if len(args) == 1 {
+		b.WriteString(" else ")
+		args[0].write(b, 0)
+	}
+	b.WriteString(" end")
+}
+
 // quoteName gives a column's name, in double quotes where it is no plain word.
 func quoteName(name string) string {
-	plain := name != ""
-	for i, r := range name {
-		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
-			plain = false
-		}
-	}
-	switch strings.ToLower(name) {
-	case "and", "or", "not", "is", "in", "null", "true", "false", "timestamp", "interval", "cast", "as":
-		plain = false
-	}
-	if plain {
+	if plainName(name) {
 		return name
 	}
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }
 
-func (l Literal) String() string {
-	switch v := l.Value.(type) {
-	case nil:
-		if l.Untyped() {
-			return "null"
+// plainName tells whether a name needs no quotes.
+func plainName(name string) bool {
+	for i, r := range name {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') {
+			return false
 		}
-		return "cast(null as " + l.Type.String() + ")"
-	case bool:
-		return strconv.FormatBool(v)
-	case int64:
-		return integerText(v, l.Type)
-	case uint64:
-		return strconv.FormatUint(v, 10)
-	case float64:
-		return floatText(v, l.Type)
-	case string:
-		if l.Type.ID() == arrow.BINARY {
-			return "x'" + hex.EncodeToString([]byte(v)) + "'"
-		}
-		return "'" + strings.ReplaceAll(v, "'", "''") + "'"
-	case *big.Int:
-		return decimalText(decimal128.FromBigInt(v), l.Type.(*arrow.Decimal128Type).Scale)
 	}
-	return fmt.Sprint(l.Value)
+	return name != "" && !exprtext.Reserved(name)
 }
-
-// integerText gives a whole number, an instant as a time of UTC, a duration as Go writes it.
-func integerText(v int64, t arrow.DataType) string {
-	unit := UnitOf(t)
-	perSecond := max(int64(time.Second)/unit, 1)
-	switch ClassOf(t) {
-	case ClassInstant:
-		sec, part := floorDiv(v, perSecond), v-floorDiv(v, perSecond)*perSecond
-		if unit > int64(time.Second) {
-			if calc.Overflows(OpMul, v, unit/int64(time.Second)) {
-				break
-			}
-			sec, part = v*(unit/int64(time.Second)), 0
-		}
-		if at := time.Unix(sec, part*unit).UTC(); at.Year() >= -9999 && at.Year() <= 9999 && sec > -1e12 && sec < 1e12 {
-			return "timestamp '" + at.Format(time.RFC3339Nano) + "'"
-		}
-		return "timestamp '" + strconv.FormatInt(v, 10) + " " + UnitFor(unit).String() + "'"
-	case ClassDuration, ClassTimeOfDay:
-		if !calc.Overflows(OpMul, v, unit) {
-			return "interval '" + time.Duration(v*unit).String() + "'"
-		}
-		return "interval '" + strconv.FormatInt(v, 10) + " " + UnitFor(unit).String() + "'"
-	}
-	return strconv.FormatInt(v, 10)
-}
-
-func floorDiv(a, b int64) int64 {
-	q := a / b
-	if a%b < 0 {
-		q--
-	}
-	return q
-}
-
-func floatText(v float64, t arrow.DataType) string {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return fmt.Sprintf("cast('%v' as %s)", v, t)
-	}
-	s := calc.FormatFloat(v, bitsOf(t))
-	if !strings.ContainsAny(s, ".e") {
-		s += ".0"
-	}
-	return s
-}
-
-func decimalText(v decimal128.Num, scale int32) string { return v.ToString(scale) }
