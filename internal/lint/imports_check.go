@@ -32,7 +32,7 @@ var layers = []layer{
 	{"shuffle", []string{"column", "operator", "state", "internal/kernel", "internal/plan"}},
 	{"internal/link", []string{"shuffle"}},
 	{"internal/align", []string{"operator", "shuffle"}},
-	{"internal/engine", []string{"codec", "column", "operator", "state", "checkpoint", "shuffle", "internal/fault", "internal/graph", "internal/kernel", "internal/plan"}},
+	{"internal/engine", []string{"codec", "column", "operator", "state", "checkpoint", "shuffle", "internal/align", "internal/fault", "internal/graph", "internal/kernel", "internal/link", "internal/plan"}},
 	{"internal/document", []string{"internal/fault"}},
 	{"internal/harness", []string{"checkpoint", "operator", "internal/engine", "internal/graph"}},
 	{".", []string{"column", "state", "expr", "operator", "window", "codec", "checkpoint", "shuffle", "connectors", "connectors/...", "internal/..."}},
