@@ -33,6 +33,7 @@ type config struct {
 	end         End
 	timeout     time.Duration
 	restore     *Snapshot
+	sparse      bool // EveryRestore takes a third of the epochs
 	faults      []failure
 	gates       map[string]*Gate
 	wants       []want
@@ -209,8 +210,8 @@ func Logger(l *slog.Logger) Option { return func(c *config) { c.logger = l } }
 // Want is what a sink must hold at the end, in any order. Rows are structs or maps, as for Rows; columns and values must be the same,
 // numbers by value whatever their type.
 func Want[T any](sink string, rows ...T) Option {
+	texts, err := textsOf(rows) // once, not in each run
 	return func(c *config) {
-		texts, err := textsOf(rows)
 		if err != nil {
 			c.fail("want of sink %q: %v", sink, err)
 		}

@@ -33,6 +33,7 @@ type Result struct {
 	plan   *plan.Plan
 	snaps  []*Snapshot
 	clock  operator.Clock
+	wanted map[string]bool // sinks that were compared with a Want
 	err    error
 }
 
@@ -75,7 +76,9 @@ func (r *Result) check(cfg *config) error {
 			errs = append(errs, r.counted(c))
 		}
 	}
+	r.wanted = map[string]bool{}
 	for _, w := range cfg.wants {
+		r.wanted[w.sink] = true
 		if d := diff(w.linesIn(r.Schema(w.sink)), r.lines(w.sink)); d != "" {
 			errs = append(errs, fmt.Errorf("sink %q does not hold what it should:\n%s", w.sink, d))
 		}

@@ -100,7 +100,7 @@ func regimes(rows, maxParallelism int, fresh uint64) (out []regime) {
 	for _, p := range []int{1, 2} {
 		if p <= maxParallelism {
 			add(fmt.Sprintf("barrier after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)))
-			add(fmt.Sprintf("restore after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)+3))
+			add(fmt.Sprintf("restore after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)+3), func(c *config) { c.sparse = p > 1 })
 		}
 	}
 	return out

@@ -35,6 +35,9 @@ func everyRestore(ctx context.Context, job *arkflow.Job, opts []Option) error {
 		return errors.New("arkflowtest: the uninterrupted run has no epoch to restore from")
 	}
 	step := max(1, (len(snaps)+maxRestores-1)/maxRestores)
+	if newConfig(opts).sparse {
+		step *= 3
+	}
 	for i := 0; i < len(snaps); i += step {
 		if err := restoreFrom(ctx, job, opts, snaps[i], whole); err != nil {
 			return fmt.Errorf("restored from epoch %d of %d: %w", snaps[i].Epoch(), len(snaps), err)
@@ -61,6 +64,9 @@ func noBarriers(c *config) {
 func (r *Result) same(want *Result) error {
 	var errs []error
 	for _, id := range want.sinks {
+		if r.wanted[id] {
+			continue // compared already
+		}
 		if d := diff(want.lines(id), r.lines(id)); d != "" {
 			errs = append(errs, fmt.Errorf("sink %q differs:\n%s", id, d))
 		}

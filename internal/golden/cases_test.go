@@ -136,7 +136,7 @@ func TestB30RowsBehindTheBarrierStayOutOfTheSnapshot(t *testing.T) {
 	j := Start(t, job, From("in", rows(1, 2), rows(8)), Parallelism(2), LinkBatches(1))
 	until := func(what string, done func() bool) {
 		t.Helper()
-		for range 1_000_000 {
+		for range 100_000 {
 			if done() {
 				return
 			}
