@@ -34,8 +34,7 @@ func lines(t *testing.T, args ...string) map[string]map[string]any {
 
 func TestEveryJobOfTheEngineSuiteAgreesWithItsLoop(t *testing.T) {
 	defer goleak.VerifyNone(t)
-	// 1,010,000 events reach into a second window.
-	one := lines(t, "-suite", "engine", "-n", "1010000", "-run", "^(map|tumble_1k|tumble_100k|tumble_str_100k|disorder)$")
+	one := lines(t, "-suite", "engine", "-n", "120000", "-run", "^(map|tumble_1k|tumble_100k|tumble_str_100k|disorder)$")
 	require.Len(t, one, 5)
 	assert.Equal(t, one["tumble_100k"]["checksum"], one["tumble_str_100k"]["checksum"], "the keys are the same numbers")
 	assert.Positive(t, one["disorder"]["late"])
@@ -47,7 +46,7 @@ func TestEveryJobOfTheEngineSuiteAgreesWithItsLoop(t *testing.T) {
 		assert.IsType(t, "", f["checksum"])
 		assert.Equal(t, "replay", f["source"])
 	}
-	two := lines(t, "-p", "2", "-source", "live", "-n", "1010000", "-extra", "-run", "^(map|tumble_1k)$")
+	two := lines(t, "-p", "2", "-source", "live", "-n", "120000", "-extra", "-run", "^(map|tumble_1k)$")
 	require.Len(t, two, 2)
 	for name, f := range two {
 		assert.Equal(t, one[name]["checksum"], f["checksum"], name)
@@ -56,6 +55,11 @@ func TestEveryJobOfTheEngineSuiteAgreesWithItsLoop(t *testing.T) {
 	}
 	assert.Contains(t, two["tumble_1k"]["extra"], "(")
 	assert.Positive(t, two["tumble_1k"]["extra_per_column"])
+}
+
+func TestSeveralWindowsAgreeToo(t *testing.T) {
+	f := lines(t, "-n", "600000", "-run", "^tumble_1k$")["tumble_1k"] // and 1,200,000: two windows
+	assert.EqualValues(t, 1000, f["rows_out"])
 }
 
 func TestJSONLinesFromFileToFile(t *testing.T) {
