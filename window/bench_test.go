@@ -16,15 +16,17 @@ import (
 
 // The events of the suites: 100,000 an event-second, key = mix(i) >> 33 % keys, price 16 bits.
 type feed struct {
-	keys   uint64
-	next   uint64
-	late   bool // each tenth row 50 ms behind
-	text   bool
-	key    []int64
-	price  []int64
-	times  []int64
-	schema *arrow.Schema
-	ring   []*column.Batch
+	keys uint64
+	next uint64
+	// perMilli is the number of events in a millisecond of event time.
+	perMilli uint64
+	late     bool // each tenth row 50 ms behind
+	text     bool
+	key      []int64
+	price    []int64
+	times    []int64
+	schema   *arrow.Schema
+	ring     []*column.Batch
 }
 
 const (
@@ -36,7 +38,7 @@ const (
 func mix(x uint64) uint64 { return kernel.Mix64(x + 0x9E3779B97F4A7C15) }
 
 func newFeed(keys uint64, text, late bool) *feed {
-	f := &feed{keys: keys, text: text, late: late}
+	f := &feed{keys: keys, text: text, late: late, perMilli: 100}
 	var kt arrow.DataType = arrow.PrimitiveTypes.Int64
 	if text {
 		kt = arrow.BinaryTypes.String
@@ -84,10 +86,10 @@ func (f *feed) fill(b *column.Batch) {
 			key[i] = int64(k)
 		}
 		price[i] = int64(m & 0xFFFF)
-		times[i] = int64(f.next / 100)
+		times[i] = int64(f.next / f.perMilli)
 		if f.late && f.next%10 == 9 {
 			times[i] -= 50
-			b.Late = append(b.Late, column.LatePair{Row: int32(i), J: int64((f.next - 1) / 100)})
+			b.Late = append(b.Late, column.LatePair{Row: int32(i), J: int64((f.next - 1) / f.perMilli)})
 		}
 		f.next++
 	}

@@ -135,7 +135,7 @@ func TestRestoreRefusesStateThatIsNotItsOwn(t *testing.T) {
 	require.NoError(t, g.x.Snapshot(snap))
 	for want, x := range map[string]windowed{
 		"state is of windows of 10 ms with offset 0 ms, the job's are windows of 20 ms with offset 0 ms": newInstanceT(t, g.ctx, g.in, Tumbling(20*ms), Count(), Sum("b")),
-		"keys, aggregates or their types have changed":                                        newInstanceT(t, g.ctx, g.in, Tumbling(10*ms), Count(), Max("b")),
+		"keys, aggregates or their types have changed":                                                   newInstanceT(t, g.ctx, g.in, Tumbling(10*ms), Count(), Max("b")),
 	} {
 		require.ErrorContains(t, x.Restore(state.Merged{snap}), want)
 	}

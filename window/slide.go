@@ -202,7 +202,11 @@ func (x *sliding) slice(at int64) *slice {
 		return x.slices[i-1]
 	}
 	_, _, from, last := x.sliceOf(at)
-	s := &slice{at: at, from: from, last: last, cells: x.index.Cells()}
+	var before *kernel.Cells
+	if i > 0 {
+		before = x.slices[i-1].cells
+	}
+	s := &slice{at: at, from: from, last: last, cells: x.index.Densely(before)}
 	x.slices = slices.Insert(x.slices, i, s)
 	return s
 }

@@ -103,7 +103,7 @@ func (t *tiers) enter(s *slice) error {
 	at := t.block.floor(s.at)
 	c := t.blocks[at]
 	if c == nil {
-		c = t.index.Cells()
+		c = t.index.Densely(s.cells)
 		t.blocks[at] = c
 	}
 	return c.Merge(s.cells)
@@ -171,7 +171,11 @@ func (t *tiers) makeTail(block, start int64, slices []*slice) error {
 		for lo > 0 && slices[lo-1].at >= at {
 			lo--
 		}
-		next := t.index.Cells()
+		like := sum
+		if lo < n {
+			like = slices[lo].cells
+		}
+		next := t.index.Densely(like)
 		for _, s := range slices[lo:n] {
 			if err := next.Merge(s.cells); err != nil {
 				return err
@@ -198,7 +202,7 @@ func (t *tiers) makeBack(block int64) error {
 	t.backOf = group
 	var sum *kernel.Cells
 	for at := group + t.group.step - t.block.step; at >= block; at -= t.block.step {
-		next := t.index.Cells()
+		next := t.index.Densely(t.blocks[at])
 		for _, c := range [2]*kernel.Cells{t.blocks[at], sum} {
 			if c != nil {
 				if err := next.Merge(c); err != nil {
@@ -218,7 +222,7 @@ func (t *tiers) makeFront(group, last int64) error {
 		if t.front != nil {
 			t.front.Close()
 		}
-		t.front, t.frontOf, t.upTo = t.index.Cells(), group, group
+		t.front, t.frontOf, t.upTo = t.index.Densely(t.blocks[group]), group, group
 	}
 	for ; t.upTo < last; t.upTo += t.block.step {
 		if c := t.blocks[t.upTo]; c != nil {

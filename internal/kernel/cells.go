@@ -31,6 +31,30 @@ func (c *Cells) Close() {
 	c.t = nil
 }
 
+// thin makes dense cells sparse.
+func (c *Cells) thin() {
+	if !c.dense {
+		return
+	}
+	t, stride, end := c.t, c.t.l.stride, c.t.l.stride
+	for ref := stride; ref < int(t.end); ref += stride {
+		if t.rows[ref+1] == 0 {
+			continue
+		}
+		if end != ref {
+			copy(t.rows[end:end+stride], t.rows[ref:ref+stride])
+			for _, s := range t.sides {
+				if g := ref / stride; g < len(s) {
+					s[end/stride], s[g] = s[g], 0
+				}
+			}
+		}
+		end += stride
+	}
+	clear(t.rows[end:t.end])
+	t.end, c.dense = uint32(end), false
+}
+
 // Clear forgets all rows.
 func (c *Cells) Clear() {
 	if c.at != nil {
@@ -69,11 +93,15 @@ func (c *Cells) ready(n int) error {
 	numbers := c.x.Len() + 1
 	if c.dense {
 		stride := c.t.l.stride
-		if more := numbers - 1 - c.t.groups(); more > 0 {
-			if err := c.t.reserveRows(more); err != nil {
+		if g := c.t.groups() + 1; g < numbers {
+			if err := c.t.reserveRows(numbers - g); err != nil {
 				return err
 			}
 			c.t.end = uint32(numbers * stride)
+			for ref := g * stride; g < numbers; g++ {
+				c.t.rows[ref] = uint64(g)
+				ref += stride
+			}
 		}
 		return nil
 	}
@@ -115,10 +143,8 @@ func (c *Cells) locate(refs, nums []uint32, count uint64) error {
 		for i, g := range nums {
 			ref := g * stride
 			refs[i] = ref
-			r := (*[2]uint64)(rows[ref:])
-			r[0] = uint64(g)
-			live += (r[1] - 1) >> 63 & count
-			r[1] += count
+			live += (rows[ref+1] - 1) >> 63 & count
+			rows[ref+1] += count
 		}
 		t.live += int(live)
 		return nil
@@ -171,6 +197,15 @@ func addBlock(into []*Cells, b *column.Batch, n int, at rowAt) error {
 	}
 	for _, c := range into {
 		c.rows += int64(n)
+		if c.dense && x.simple {
+			if arg := &b.Cols[x.l.args[0].col]; !at.anyNull(arg, n) {
+				if err := c.ready(n); err != nil {
+					return err
+				}
+				c.t.countAndSum(nums, words(x.s.vals[:], arg, at.lo, n, at.rows))
+				continue
+			}
+		}
 		refs := x.refs[:n]
 		if err := c.locate(refs, nums, 1); err != nil {
 			return err
@@ -178,6 +213,24 @@ func addBlock(into []*Cells, b *column.Batch, n int, at rowAt) error {
 		c.t.accumulate(&x.s, b, n, at, refs)
 	}
 	return nil
+}
+
+// countAndSum adds a row to the dense cell of each number: for layouts with one sum of integers and nothing else.
+func (t *table) countAndSum(nums []uint32, vals []uint64) {
+	rows, live := t.rows, uint64(0)
+	vals = vals[:len(nums)]
+	for i, g := range nums {
+		r := (*[3]uint64)(rows[3*g:])
+		v, s := vals[i], r[2]
+		n := s + v
+		live += (r[1] - 1) >> 63
+		r[1]++
+		r[2] = n
+		if int64((s^n)&(v^n)) < 0 {
+			t.side(t.l.args[0].accs[0].side)[g] += 1 - 2*int64(v>>63)
+		}
+	}
+	t.live += int(live)
 }
 
 // Has reports whether the key of a physical row has rows here.
@@ -198,6 +251,16 @@ func (c *Cells) Has(b *column.Batch, row int) (bool, error) {
 
 // Merge adds all rows of other cells.
 func (c *Cells) Merge(src *Cells) error {
+	if c.dense && src.dense && c.x.simple && !src.t.spilled() {
+		if err := c.ready(0); err != nil {
+			return err
+		}
+		c.t.addDense(src.t)
+		return nil
+	}
+	if c.dense && src.dense {
+		return src.t.each(&c.x.s, func(_ *table, refs []uint32) error { return c.take(src, nil, refs) })
+	}
 	return src.each(func(nums, from []uint32) error { return c.take(src, nums, from) })
 }
 
@@ -216,6 +279,13 @@ func (c *Cells) MergeMarked(src *Cells, marks []uint32) error {
 }
 
 func (c *Cells) take(src *Cells, nums, from []uint32) error {
+	if c.dense && src.dense {
+		if err := c.ready(0); err != nil {
+			return err
+		}
+		c.t.combine(src.t, from, from)
+		return nil
+	}
 	refs := c.x.refs[:len(nums)]
 	if err := c.locate(refs, nums, 0); err != nil {
 		return err
@@ -226,6 +296,13 @@ func (c *Cells) take(src *Cells, nums, from []uint32) error {
 
 // Subtract takes all rows of other cells, which had been merged, out of dense cells of a layout that is Subtractable.
 func (c *Cells) Subtract(src *Cells) error {
+	if c.dense && src.dense && c.x.simple && !src.t.spilled() {
+		if err := c.ready(0); err != nil {
+			return err
+		}
+		c.t.subtractDense(src.t)
+		return nil
+	}
 	return src.each(func(nums, from []uint32) error {
 		refs := c.x.refs[:len(nums)]
 		if err := c.locate(refs, nums, 0); err != nil {
@@ -267,4 +344,13 @@ func (t *table) copyRows(src *table) {
 	for i := range src.heaps {
 		t.heaps[i] = heap{data: append(t.heaps[i].data[:0], src.heaps[i].data...), garbage: src.heaps[i].garbage}
 	}
+}
+
+// Densely gives dense cells where others of the index were dense, that is where they held more than half of its keys; sparse
+// ones otherwise.
+func (x *Index) Densely(like *Cells) *Cells {
+	if like != nil && 2*like.Len() > x.Len() {
+		return x.DenseCells()
+	}
+	return x.Cells()
 }

@@ -173,3 +173,39 @@ func (h *heap) better(r *[2]uint64, p uint64, v []byte, invert bool) bool {
 	o := bytes.Compare(v, h.at(r[1]))
 	return o != 0 && (o < 0) == invert
 }
+
+// addDense is combine for dense cells of which all that is kept beside the count is one sum of integers; src has no wraps and no nulls.
+func (t *table) addDense(src *table) {
+	n := min(t.end, src.end)
+	to, from, live := t.rows[:n], src.rows[:n], uint64(0)
+	for len(to) >= 3 && len(from) >= 3 {
+		c, v := from[1], from[2]
+		was, s := to[1], to[2]
+		sum := s + v
+		live += (was - 1) >> 63 &^ ((c - 1) >> 63)
+		to[1], to[2] = was+c, sum
+		if int64((s^sum)&(v^sum)) < 0 {
+			t.side(t.l.args[0].accs[0].side)[to[0]] += 1 - 2*int64(v>>63)
+		}
+		to, from = to[3:], from[3:]
+	}
+	t.live += int(live)
+}
+
+// subtractDense is subtract in the case of addDense.
+func (t *table) subtractDense(src *table) {
+	n := min(t.end, src.end)
+	to, from, gone := t.rows[:n], src.rows[:n], uint64(0)
+	for len(to) >= 3 && len(from) >= 3 {
+		c, v := from[1], from[2]
+		left, s := to[1]-c, to[2]
+		sum := s - v
+		gone += (left - 1) >> 63 &^ ((c - 1) >> 63)
+		to[1], to[2] = left, sum
+		if int64((s^v)&(s^sum)) < 0 {
+			t.side(t.l.args[0].accs[0].side)[to[0]] += 1 - 2*int64(^v>>63)
+		}
+		to, from = to[3:], from[3:]
+	}
+	t.live -= int(gone)
+}

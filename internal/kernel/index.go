@@ -7,12 +7,14 @@ import (
 // Index numbers keys, from 1 on. The Cells that share it hold accumulators by these numbers, so that a key is looked up
 // once however many of them it has. Use it from one goroutine.
 type Index struct {
-	l    *Layout // of cells: the key is the number
-	t    *table
-	s    scratch
-	nums [blockRows]uint32 // of the rows of a block
-	refs [blockRows]uint32 // their cells
-	keys [blockRows]uint32 // rows of t
+	l *Layout // of cells: the key is the number
+	// simple: all that is kept beside the count is one sum of integers.
+	simple bool
+	t      *table
+	s      scratch
+	nums   [blockRows]uint32 // of the rows of a block
+	refs   [blockRows]uint32 // their cells
+	keys   [blockRows]uint32 // rows of t
 
 	mapped []*Cells   // those that have a map, the one used last at the end
 	maps   [][]uint32 // maps that nobody has, all zero
@@ -24,7 +26,9 @@ const maxMapped = 4
 
 // NewIndex gives an empty index for cells with the accumulators of a layout.
 func NewIndex(l *Layout) *Index {
-	return &Index{l: l.cells(), t: newTable(l.index())}
+	x := &Index{l: l.cells(), t: newTable(l.index())}
+	x.simple = len(l.args) == 1 && len(l.args[0].accs) == 1 && l.args[0].accs[0].kind == accSumInt
+	return x
 }
 
 // index is the layout of a table that has only keys.
@@ -67,6 +71,14 @@ func (x *Index) Len() int { return x.t.groups() }
 
 // number finds the numbers of the keys of a block and adds keys that are new.
 func (x *Index) number(n int, at rowAt) ([]uint32, error) {
+	if a := x.s.keys[0]; x.t.l.mode == keyWord && !at.anyNull(a, n) {
+		if err := x.t.reserve(n); err != nil {
+			return nil, err
+		}
+		nums := x.nums[:n]
+		x.t.numberWords(nums, canonical(x.s.k0[:], a, at.lo, n, at.rows))
+		return nums, nil
+	}
 	refs, err := x.t.find(&x.s, n, at)
 	if err != nil {
 		return nil, err
@@ -82,6 +94,23 @@ func (x *Index) number(n int, at rowAt) ([]uint32, error) {
 		}
 	}
 	return nums, nil
+}
+
+// numberWords is findWords for a table of keys alone: it writes the numbers of groups and counts nothing.
+func (t *table) numberWords(nums []uint32, keys []uint64) {
+	nums = nums[:len(keys)]
+	slots, shift, mul := t.slots, t.shift&63, t.mul
+	for i, k := range keys {
+		nums[i] = slots[k*mul>>shift]
+	}
+	rows := t.rows
+	for i, k := range keys {
+		ref := nums[i]
+		if rows[ref] != k || ref == 0 {
+			ref = t.probeWord(k)
+		}
+		nums[i] = ref / 2
+	}
 }
 
 // Lookup gives the number of the key of a physical row, 0 where it has none.
@@ -169,13 +198,14 @@ func (x *Index) used(c *Cells) {
 }
 
 // Compact forgets keys that no cell has, where they are more than half, and reports whether it did: the numbers of the others
-// have then changed. cells are all cells of the index; dense ones must have been closed.
+// have then changed. cells are all cells of the index that are to live on; dense ones
+// become sparse.
 func (x *Index) Compact(cells []*Cells) bool {
 	keep := make([]uint32, x.Len()+1)
 	n := 0
 	for _, c := range cells {
 		for ref := c.t.l.stride; ref < int(c.t.end); ref += c.t.l.stride {
-			if k := &keep[c.t.rows[ref]]; *k == 0 {
+			if k := &keep[c.t.rows[ref]]; *k == 0 && c.t.rows[ref+1] > 0 {
 				*k = 1
 				n++
 			}
@@ -188,6 +218,9 @@ func (x *Index) Compact(cells []*Cells) bool {
 		x.mapped[0].unmap()
 	}
 	x.maps = nil
+	for _, c := range cells {
+		c.thin()
+	}
 	t := newTable(x.t.l)
 	for g := 1; g < len(keep); g++ {
 		if keep[g] != 0 {

@@ -258,6 +258,12 @@ func (t *table) each(s *scratch, f func(t *table, refs []uint32) error) error {
 	refs, rows := &s.rowRefs, t.rows
 	for ref := stride; ref < t.end; {
 		n := uint32(0)
+		if t.live == t.groups() {
+			for ; ref < t.end && n < blockRows; ref += stride {
+				refs[n] = ref
+				n++
+			}
+		}
 		for ; ref < t.end && n < blockRows; ref += stride {
 			refs[n&(blockRows-1)] = ref
 			n += 1 - uint32((rows[int(ref)+t.l.count]-1)>>63)
