@@ -207,7 +207,7 @@ func alignedBytes(n int) []byte {
 }
 
 // trace is where a loan was taken; it is put in words only where it is told.
-type trace [10]uintptr
+type trace [8]uintptr
 
 func here() (t trace) {
 	runtime.Callers(2, t[:])
