@@ -1,5 +1,7 @@
 package column
 
+import "slices"
+
 // Compact gives the rows that are there as a batch without a selection: b itself (retained) where it has none.
 // The caller owns the result.
 func (b *Batch) Compact() *Batch {
@@ -24,8 +26,8 @@ func (b *Batch) Take(rows []uint32) *Batch {
 	return out
 }
 
-// TakeTimes gives b, a new batch, copies of the event times and late pairs of physical rows of src, one for each row of b:
-// ascending, each at most once; nil means all. It is for operators that make new columns for the rows that they keep; the
+// TakeTimes gives b, a new batch, copies of the event times and late pairs of physical rows of src, one for each row of b, in
+// any order and as often as wanted; nil means all. It is for operators that make new columns for the rows that they keep; the
 // key hashes are left behind, since they belong to key columns.
 func (b *Batch) TakeTimes(src *Batch, rows []uint32) {
 	if rows == nil {
@@ -47,9 +49,24 @@ func (b *Batch) TakeTimes(src *Batch, rows []uint32) {
 			b.TimeValid, _ = gatherBits(b, src.TimeValid, rows)
 		}
 	}
-	if len(src.Late) > 0 {
+	switch {
+	case len(src.Late) == 0:
+	case slices.IsSorted(rows):
 		b.Late = moveLate(nil, src.Late, rows, 0)
+	default:
+		b.Late = findLate(src.Late, rows)
 	}
+}
+
+// findLate gives the pairs of rows in any order.
+func findLate(late []LatePair, rows []uint32) (out []LatePair) {
+	for i, r := range rows {
+		at, ok := slices.BinarySearchFunc(late, r, func(p LatePair, r uint32) int { return int(p.Row) - int(r) })
+		if ok {
+			out = append(out, LatePair{Row: int32(i), J: late[at].J})
+		}
+	}
+	return out
 }
 
 // Slice gives the physical rows from <= row < to of a batch without a selection as a batch that shares the memory of b
@@ -93,7 +110,7 @@ func (b *Batch) sliceColumn(c *Column, from, to int) {
 	}
 }
 
-// moveLate appends the pairs of the rows that were taken, renumbered from base on.
+// moveLate appends the pairs of the rows that were taken, which ascend and may be repeated, renumbered from base on.
 func moveLate(dst, late []LatePair, rows []uint32, base int) []LatePair {
 	j := 0
 	for i, r := range rows {

@@ -3,7 +3,6 @@ package operator
 import (
 	"fmt"
 
-	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/expr"
 	"github.com/arkflow-go/arkflow/internal/fault"
@@ -60,13 +59,9 @@ func (f *filter) Bind(in []Stream) (Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	prog, err := f.where.Bind(s.Schema)
+	prog, err := bindCondition(f.where, s.Schema, "where")
 	if err != nil {
-		return nil, atPath(err, "where")
-	}
-	if prog.Type().ID() != arrow.BOOL {
-		return nil, &Fault{Path: "where", Problem: fmt.Sprintf("expression %s is no condition: its type is %s", f.where, prog.Type()),
-			Hint: "compare it with something"}
+		return nil, err
 	}
 	return &single{out: s, make: func(ctx *Context) (Instance, error) {
 		return &filterTask{ctx: ctx, where: prog.New()}, nil

@@ -10,8 +10,7 @@ import (
 
 // MapOperator is a Go function over rows: what Map and MapErr give.
 type MapOperator struct {
-	name string
-	text string // the types, for Describe
+	function
 	bind func(in Stream) (Bound, error)
 }
 
@@ -34,7 +33,7 @@ func MapErr[In, Out any](fn func(In) (Out, error)) *MapOperator { return newMap(
 
 // newMap makes the operator of a function; pure is the same one where it never fails, or nil.
 func newMap[In, Out any](pure func(In) Out, fn func(In) (Out, error)) *MapOperator {
-	m := &MapOperator{text: fmt.Sprintf("%s to %s", reflect.TypeFor[In](), reflect.TypeFor[Out]())}
+	m := &MapOperator{function: function{text: fmt.Sprintf("%s to %s", reflect.TypeFor[In](), reflect.TypeFor[Out]())}}
 	m.bind = func(in Stream) (Bound, error) {
 		var faults fault.List
 		if fn == nil {
@@ -56,26 +55,7 @@ func newMap[In, Out any](pure func(In) Out, fn func(In) (Out, error)) *MapOperat
 // MapFromConfig gives the function of a JobSpec: {function: name}. The name is looked up where Go functions are
 // registered.
 func MapFromConfig(config map[string]any, lookup func(name string) (Operator, error)) (Operator, error) {
-	var faults fault.List
-	configFields(&faults, config, "config", "function")
-	name, ok := config["function"].(string)
-	if !ok && config["function"] != nil {
-		faults.Add(&Fault{Path: "config.function", Problem: fmt.Sprintf("want the name of a function, not %v", config["function"])})
-	}
-	if ok && lookup == nil {
-		faults.Add(&Fault{Path: "config.function", Problem: fmt.Sprintf("function %q is looked up without a registry", name), Hint: "register it"})
-	}
-	if err := faults.Err(); err != nil {
-		return nil, err
-	}
-	op, err := lookup(name)
-	if err != nil {
-		return nil, atPath(err, "config.function")
-	}
-	if m, ok := op.(*MapOperator); ok && m.name == "" {
-		return m.Named(name), nil
-	}
-	return op, nil
+	return functionFrom("map", config, lookup)
 }
 
 // Named gives the operator with the name by which a JobSpec refers to it. Change the name when what the function computes
@@ -86,27 +66,10 @@ func (m *MapOperator) Named(name string) *MapOperator {
 	return &c
 }
 
-// Name is what Named gave, or "".
-func (m *MapOperator) Name() string { return m.name }
+func (m *MapOperator) withName(name string) Operator { return m.Named(name) }
 
 // Kind implements Operator.
 func (m *MapOperator) Kind() string { return "map" }
-
-// Describe implements Described.
-func (m *MapOperator) Describe() string {
-	if m.name == "" {
-		return m.text
-	}
-	return m.name + ": " + m.text
-}
-
-// Config is the inverse of MapFromConfig. A function without a name cannot be written down.
-func (m *MapOperator) Config() (map[string]any, error) {
-	if m.name == "" {
-		return nil, &Fault{Path: "function", Problem: "the function has no name", Hint: "give it one by Named and register it under that name"}
-	}
-	return map[string]any{"function": m.name}, nil
-}
 
 // Bind implements Operator.
 func (m *MapOperator) Bind(in []Stream) (Bound, error) {

@@ -3,8 +3,6 @@ package operator
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/expr"
@@ -22,6 +20,18 @@ func (s *single) Outputs() []Stream { return []Stream{s.out} }
 
 // New implements Bound.
 func (s *single) New(ctx *Context) (Instance, error) { return s.make(ctx) }
+
+// several is a Bound of one input and several outputs.
+type several struct {
+	outs []Stream
+	make func(ctx *Context) (Instance, error)
+}
+
+// Outputs implements Bound.
+func (s *several) Outputs() []Stream { return s.outs }
+
+// New implements Bound.
+func (s *several) New(ctx *Context) (Instance, error) { return s.make(ctx) }
 
 // oneInput gives the only stream that a stateless operator reads.
 func oneInput(kind string, in []Stream) (Stream, error) {
@@ -82,18 +92,7 @@ func rowError(err error) error {
 
 // configFields reports the fields of a spec's config that an operator does not have, and those it needs and has not.
 func configFields(faults *fault.List, config map[string]any, path string, needed ...string) {
-	keys := make([]string, 0, len(config))
-	for k := range config {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
-		if !slices.Contains(needed, k) {
-			f := fault.Unknown("field", k, needed)
-			f.Path, f.Problem = path+"."+k, fmt.Sprintf("unknown field %q", k)
-			faults.Add(f)
-		}
-	}
+	knownFields(faults, config, path, needed)
 	for _, k := range needed {
 		if config[k] == nil {
 			faults.Add(&Fault{Path: path + "." + k, Problem: "is missing"})
