@@ -1,0 +1,239 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/structmap"
+)
+
+// Defaults and bounds of an AsyncOperator.
+const (
+	DefaultInFlight     = 64
+	MaxInFlight         = 65536
+	DefaultRetryBackoff = 100 * time.Millisecond
+	MaxRetryBackoff     = time.Minute
+)
+
+// AsyncOperator is a Go function whose calls run beside the task, several at a time: what Async gives. Its methods give a copy
+// with an option set.
+type AsyncOperator struct {
+	function
+	cfg  asyncConfig
+	bind func(in Stream, cfg asyncConfig) (Bound, error)
+}
+
+// asyncConfig is the options of an AsyncOperator. The zero value means the defaults.
+type asyncConfig struct {
+	inFlight  int
+	unordered bool
+	timeout   time.Duration
+	retries   int
+	backoff   time.Duration
+}
+
+// Async makes one row of each row by a Go function that waits for something, such as an answer of a service: calls for several
+// rows run at once, on a fixed number of goroutines of the task. In and Out are structs whose fields are columns; see Map. Event
+// times and late pairs stay with their rows; the stream is no longer keyed. A watermark waits for the results of the rows before it, a
+// checkpoint and the end of the input wait for all calls in flight.
+//
+// The function is called by several goroutines at once and must end soon after its context does: a call that does not keeps
+// the job from ending. An error follows the error policy of the operator, by which the job fails (the default), or the row
+// is dropped and counted. After a restore the rows since the last checkpoint are called for again.
+func Async[In, Out any](fn func(ctx context.Context, row In) (Out, error)) *AsyncOperator {
+	a := &AsyncOperator{function: function{text: fmt.Sprintf("%s to %s", reflect.TypeFor[In](), reflect.TypeFor[Out]())}}
+	a.bind = func(in Stream, cfg asyncConfig) (Bound, error) {
+		var faults fault.List
+		if fn == nil {
+			faults.Add(&Fault{Path: "function", Problem: "the function is nil"})
+		}
+		_, err := structmap.NewReader[In](in.Schema)
+		faults.Add(err)
+		writer, err := structmap.NewWriter[Out]()
+		faults.Add(err)
+		if err := faults.Err(); err != nil {
+			return nil, err
+		}
+		out := Stream{Schema: writer.Schema(), Time: in.Time}
+		return &single{out: out, make: func(ctx *Context) (Instance, error) { return newAsyncTask(ctx, in, writer, cfg, fn) }}, nil
+	}
+	return a
+}
+
+// InFlight is the number of rows of a task that may wait for their result at a time, and the number of its goroutines. While there are
+// so many the operator takes no more rows. Defaults to DefaultInFlight; 1 to MaxInFlight.
+func (a *AsyncOperator) InFlight(n int) *AsyncOperator {
+	return a.with(func(c *asyncConfig) { c.inFlight = n })
+}
+
+// Unordered lets a result leave as soon as it is there, before those of earlier rows; it may then have overtaken rows, and
+// watermarks too, but is never overtaken by one. Defaults to the order of the rows.
+func (a *AsyncOperator) Unordered() *AsyncOperator {
+	return a.with(func(c *asyncConfig) { c.unordered = true })
+}
+
+// Timeout ends the context of a call after d. A call that gives an error then has timed out; one that gives a result all the same has
+// not. Each try has its own. Defaults to 0: no limit.
+func (a *AsyncOperator) Timeout(d time.Duration) *AsyncOperator {
+	return a.with(func(c *asyncConfig) { c.timeout = d })
+}
+
+// Retry calls again for a row whose call has failed, up to n times, the first time after backoff, then after twice as long as
+// the time before, up to MaxRetryBackoff. Backoff 0 means DefaultRetryBackoff. The row keeps its place in flight. Defaults to no
+// retry.
+func (a *AsyncOperator) Retry(n int, backoff time.Duration) *AsyncOperator {
+	return a.with(func(c *asyncConfig) { c.retries, c.backoff = n, backoff })
+}
+
+func (a *AsyncOperator) with(set func(*asyncConfig)) *AsyncOperator {
+	c := *a
+	set(&c.cfg)
+	return &c
+}
+
+// Named gives the operator with the name by which a JobSpec refers to it; see MapOperator.Named.
+func (a *AsyncOperator) Named(name string) *AsyncOperator {
+	c := *a
+	c.name = name
+	return &c
+}
+
+func (a *AsyncOperator) withName(name string) Operator { return a.Named(name) }
+
+// AsyncFromConfig gives the function of a JobSpec. The name is looked up where Go functions are registered; the other fields
+// replace the options that it was registered with:
+//
+//	{function: name, in_flight: 100, ordered: false, timeout_ms: 2000, retries: 3, backoff_ms: 50}
+func AsyncFromConfig(config map[string]any, lookup func(name string) (Operator, error)) (Operator, error) {
+	op, err := functionFrom("async", config, lookup, "in_flight", "ordered", "timeout_ms", "retries", "backoff_ms")
+	if err != nil {
+		return nil, err
+	}
+	a, ok := op.(*AsyncOperator)
+	if !ok {
+		return nil, &Fault{Path: "config.function", Problem: fmt.Sprintf("the function is a %T", op), Hint: "register what operator.Async gives"}
+	}
+	var faults fault.List
+	c := *a
+	number := func(field string, into *int) {
+		v, given := config[field]
+		if !given {
+			return
+		}
+		n, ok := wholeNumber(v)
+		if !ok || n != int64(int(n)) {
+			faults.Add(&Fault{Path: "config." + field, Problem: fmt.Sprintf("want a whole number, not %v", v)})
+		}
+		*into = int(n)
+	}
+	number("in_flight", &c.cfg.inFlight)
+	number("retries", &c.cfg.retries)
+	if v, given := config["ordered"]; given {
+		ordered, ok := v.(bool)
+		if !ok {
+			faults.Add(&Fault{Path: "config.ordered", Problem: fmt.Sprintf("want true or false, not %v", v)})
+		}
+		c.cfg.unordered = !ordered
+	}
+	if v, given := config["timeout_ms"]; given {
+		c.cfg.timeout = configMillis(&faults, v, "config.timeout_ms")
+	}
+	if v, given := config["backoff_ms"]; given {
+		c.cfg.backoff = configMillis(&faults, v, "config.backoff_ms")
+	}
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// Config is the inverse of AsyncFromConfig.
+func (a *AsyncOperator) Config() (map[string]any, error) {
+	out, err := a.function.Config()
+	if err != nil {
+		return nil, err
+	}
+	c := a.cfg
+	if c.inFlight != 0 {
+		out["in_flight"] = int64(c.inFlight)
+	}
+	if c.unordered {
+		out["ordered"] = false
+	}
+	if c.timeout != 0 {
+		out["timeout_ms"] = durationConfig(c.timeout)
+	}
+	if c.retries != 0 {
+		out["retries"] = int64(c.retries)
+	}
+	if c.backoff != 0 {
+		out["backoff_ms"] = durationConfig(c.backoff)
+	}
+	return out, nil
+}
+
+// Kind implements Operator.
+func (a *AsyncOperator) Kind() string { return "async" }
+
+// Describe implements Described.
+func (a *AsyncOperator) Describe() string {
+	c := a.cfg.withDefaults()
+	s := fmt.Sprintf("%s, %d in flight", a.function.Describe(), c.inFlight)
+	if c.unordered {
+		s += ", unordered"
+	}
+	if c.timeout > 0 {
+		s += fmt.Sprintf(", timeout %s", c.timeout)
+	}
+	if c.retries > 0 {
+		s += fmt.Sprintf(", %d retries from %s on", c.retries, c.backoff)
+	}
+	return s
+}
+
+func (c asyncConfig) withDefaults() asyncConfig {
+	if c.inFlight == 0 {
+		c.inFlight = DefaultInFlight
+	}
+	if c.backoff == 0 {
+		c.backoff = DefaultRetryBackoff
+	}
+	return c
+}
+
+// check reports all options that are out of range.
+func (c asyncConfig) check() error {
+	var faults fault.List
+	if c = c.withDefaults(); c.inFlight < 1 || c.inFlight > MaxInFlight {
+		faults.Add(&Fault{Path: "in_flight", Problem: fmt.Sprintf("%d is out of range", c.inFlight), Hint: fmt.Sprintf("give 1 to %d", MaxInFlight)})
+	}
+	if c.timeout < 0 {
+		faults.Add(&Fault{Path: "timeout", Problem: fmt.Sprintf("%s is negative", c.timeout), Hint: "give 0 (no limit) or more"})
+	}
+	if c.retries < 0 {
+		faults.Add(&Fault{Path: "retries", Problem: fmt.Sprintf("%d is negative", c.retries), Hint: "give 0 or more"})
+	}
+	if c.backoff < 0 || c.backoff > MaxRetryBackoff {
+		faults.Add(&Fault{Path: "backoff", Problem: fmt.Sprintf("%s is out of range", c.backoff), Hint: fmt.Sprintf("give up to %s", MaxRetryBackoff)})
+	}
+	return faults.Err()
+}
+
+// Bind implements Operator.
+func (a *AsyncOperator) Bind(in []Stream) (Bound, error) {
+	s, err := oneInput("async", in)
+	if err != nil {
+		return nil, err
+	}
+	var faults fault.List
+	faults.Add(a.cfg.check())
+	bound, err := a.bind(s, a.cfg.withDefaults())
+	faults.Add(err)
+	if err := faults.Err(); err != nil {
+		return nil, err
+	}
+	return bound, nil
+}
