@@ -15,7 +15,7 @@ import (
 type Registry = connectors.Registry
 
 // NewRegistry gives a registry with what is built in: the sources memory, generate and file; the sinks memory, file, stdout and
-// drop; the operators filter, select, rename, drop, map and window. Connectors with dependencies of their own are added by their
+// drop; the operators filter, select, rename, drop, union, split, with_timestamps, map, flat_map, map_batch, async and window. Connectors with dependencies of their own are added by their
 // Register functions, Go functions by RegisterFunction. Each call gives a registry of its own.
 func NewRegistry() *Registry {
 	r := &Registry{}
@@ -52,14 +52,27 @@ func builtinOperators() map[string]connectors.NewOperator {
 	config := func(make func(map[string]any) (operator.Operator, error)) connectors.NewOperator {
 		return func(p connectors.Params) (operator.Operator, error) { return make(p.Config) }
 	}
+	type lookup = func(name string) (operator.Operator, error)
+	function := func(make func(map[string]any, lookup) (operator.Operator, error)) connectors.NewOperator {
+		return func(p connectors.Params) (operator.Operator, error) { return make(p.Config, p.Function) }
+	}
 	return map[string]connectors.NewOperator{
-		"filter": config(operator.FilterFromConfig),
-		"select": config(operator.SelectFromConfig),
-		"rename": config(operator.RenameFromConfig),
-		"drop":   config(operator.DropFromConfig),
-		"map": func(p connectors.Params) (operator.Operator, error) {
-			return operator.MapFromConfig(p.Config, p.Function)
+		"filter": func(p connectors.Params) (operator.Operator, error) {
+			if _, named := p.Config["function"]; named {
+				return operator.FilterFuncFromConfig(p.Config, p.Function)
+			}
+			return operator.FilterFromConfig(p.Config)
 		},
+		"select":          config(operator.SelectFromConfig),
+		"rename":          config(operator.RenameFromConfig),
+		"drop":            config(operator.DropFromConfig),
+		"union":           config(operator.UnionFromConfig),
+		"split":           config(operator.SplitFromConfig),
+		"with_timestamps": config(operator.TimestampsFromConfig),
+		"map":             function(operator.MapFromConfig),
+		"flat_map":        function(operator.FlatMapFromConfig),
+		"map_batch":       function(operator.MapBatchFromConfig),
+		"async":           function(operator.AsyncFromConfig),
 		// The key is that of the edges into the window.
 		"window": func(p connectors.Params) (operator.Operator, error) {
 			c := cloneMap(p.Config)

@@ -51,7 +51,7 @@ type EdgeSpec struct {
 	ID          string  `json:"id,omitempty" yaml:"id,omitempty"`
 	From        string  `json:"from" yaml:"from"`
 	To          string  `json:"to" yaml:"to"`
-	Port        string  `json:"port,omitempty" yaml:"port,omitempty"` // main (default) or late
+	Port        string  `json:"port,omitempty" yaml:"port,omitempty"` // main (default), late, or a tag of a split or of side outputs
 	Partitioned bool    `json:"partitioned,omitempty" yaml:"partitioned,omitempty"`
 	Key         SpecKey `json:"key,omitempty" yaml:"key,omitempty"` // of a partitioned edge; defaults to config.key of the operator that it leads to
 }

@@ -32,11 +32,7 @@ func (s JobSpec) Validate() error {
 	}
 	inputs := map[string]int{}
 	for _, e := range s.Edges {
-		port := operator.Main
-		if e.Port == "late" {
-			port = operator.Late
-		}
-		g.Edges = append(g.Edges, graph.Edge{From: e.From, Port: port, To: e.To, In: inputs[e.To], Key: e.Key})
+		g.Edges = append(g.Edges, graph.Edge{From: e.From, Port: s.portNumber(e), To: e.To, In: inputs[e.To], Key: e.Key})
 		inputs[e.To]++
 	}
 	if c.faults.Len() == 0 { // else the graph is not what was meant
@@ -278,7 +274,7 @@ func (c *specCheck) edges(s JobSpec) {
 	ids := map[string]bool{}
 	for i, e := range s.Edges {
 		path := fmt.Sprintf("edges[%d]", i)
-		c.word(path+".port", "port", e.Port, "main", "late")
+		c.port(path+".port", e, s)
 		if e.ID == "" {
 			continue
 		}

@@ -215,10 +215,7 @@ func (b *specBuilder) edge(i int, e EdgeSpec) {
 			in++
 		}
 	}
-	port := operator.Main
-	if e.Port == "late" {
-		port = operator.Late
-	}
+	port := b.port(i, e)
 	key := []string(e.Key)
 	own, err := configKey(b.spec, e.To)
 	if err != nil {

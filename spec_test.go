@@ -87,7 +87,7 @@ func TestB5_samplesSayWhatIsNotRegistered(t *testing.T) {
 			`operator "source": sources[0]: source "kafka" is not registered; registered are ["file" "generate" "memory"]`,
 		},
 		"join-orders-profiles": {
-			`operator "join-orders": operators[2].kind: operator "join" is not registered; there are ["source" "sink" "drop" "filter" "map" "rename" "select" "window"]`,
+			`operator "join-orders": operators[2].kind: operator "join" is not registered; there are ["source" "sink" "async" "drop" "filter" "flat_map" "map" "map_batch" "rename" "select" "split" "union" "window" "with_timestamps"]`,
 		},
 	} {
 		specs, err := arkflow.LoadSpecs(sample(t, name))
@@ -459,7 +459,7 @@ func (ownSink) Check(operator.Stream) error { return nil }
 
 func TestNewRegistry_holdsTheBuiltIns(t *testing.T) {
 	r := arkflow.NewRegistry()
-	assert.Equal(t, []string{"drop", "filter", "map", "rename", "select", "window"}, r.OperatorKinds())
+	assert.Equal(t, []string{"async", "drop", "filter", "flat_map", "map", "map_batch", "rename", "select", "split", "union", "window", "with_timestamps"}, r.OperatorKinds())
 	_, err := r.Source("?", connectors.Params{})
 	require.ErrorContains(t, err, `registered are ["file" "generate" "memory"]`)
 	_, err = r.Sink("?", connectors.Params{})

@@ -119,13 +119,11 @@ func (w *specWriter) edges(j *Job) {
 	taken := map[string]bool{}
 	for _, e := range sorted {
 		s := EdgeSpec{From: e.from.ID, To: e.to.ID, Key: slices.Clone(e.key), Partitioned: e.partitioned || len(e.key) > 0}
-		switch e.port {
-		case operator.Main:
-		case operator.Late:
-			s.Port = "late"
-		default:
+		name, ok := e.from.portName(e.port)
+		if !ok {
 			w.faults.Add(&Fault{Operator: e.from.ID, At: e.from.At, Problem: fmt.Sprintf("its output port %d cannot be written in a spec", e.port)})
 		}
+		s.Port = name
 		s.ID = edgeID(s, taken)
 		w.spec.Edges = append(w.spec.Edges, s)
 	}

@@ -9,7 +9,8 @@ import (
 )
 
 // oneToOne are the kinds of operators that write a row for each row that they do not drop.
-var oneToOne = map[string]bool{"filter": true, "select": true, "rename": true, "drop": true, "map": true}
+var oneToOne = map[string]bool{"filter": true, "select": true, "rename": true, "drop": true, "map": true,
+	"split": true, "union": true, "async": true, "with_timestamps": true}
 
 // balance checks that every row is accounted for: what an operator has written is what those behind it have read, and rows in are rows out
 // and rows dropped by reason.
@@ -18,7 +19,21 @@ func (r *Result) balance() error {
 		return nil
 	}
 	var errs []error
+	tagged := map[string]bool{} // rows out of these are of all ports together
 	for _, e := range r.plan.Edges {
+		tagged[e.From] = tagged[e.From] || e.Tag != ""
+	}
+	for id := range tagged {
+		if !tagged[id] {
+			delete(tagged, id)
+			continue
+		}
+		errs = append(errs, r.balanceTagged(id))
+	}
+	for _, e := range r.plan.Edges {
+		if tagged[e.From] {
+			continue
+		}
 		from, to := r.status.Operator(e.From), r.status.Operator(e.To)
 		sent := from.RowsOut
 		if e.Port == operator.Late {
@@ -41,6 +56,28 @@ func (r *Result) balance() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// balanceTagged checks that the readers of all output ports of an operator have read together what it wrote.
+func (r *Result) balanceTagged(id string) error {
+	read := map[int]int64{}
+	for _, e := range r.plan.Edges {
+		if e.From != id {
+			continue
+		}
+		if r.inputs(e.To) > 1 {
+			return nil
+		}
+		read[e.Port] = r.status.Operator(e.To).RowsIn
+	}
+	var total int64
+	for _, n := range read {
+		total += n
+	}
+	if wrote := r.status.Operator(id).RowsOut; wrote != total {
+		return fmt.Errorf("rows are not accounted for: %q wrote %d rows to all its ports, %d were read", id, wrote, total)
+	}
+	return nil
 }
 
 func (r *Result) inputs(id string) (n int) {

@@ -15,24 +15,68 @@ const (
 	DefaultInFlight     = 64
 	MaxInFlight         = 65536
 	DefaultRetryBackoff = 100 * time.Millisecond
-	MaxRetryBackoff     = time.Minute
 )
 
-// AsyncOperator is a Go function whose calls run beside the task, several at a time: what Async gives. Its methods give a copy
-// with an option set.
-type AsyncOperator struct {
-	function
-	cfg  asyncConfig
-	bind func(in Stream, cfg asyncConfig) (Bound, error)
+// AsyncConfig says how the calls of an Async run. The zero value means the defaults.
+type AsyncConfig struct {
+	// InFlight is the number of rows of a task that may wait for their result at a time, and the number of its goroutines. While
+	// there are so many the operator takes no more rows. Defaults to DefaultInFlight; at most MaxInFlight.
+	InFlight int
+	// Unordered lets a result leave as soon as it is there. It may have overtaken earlier rows, and watermarks too, but is never
+	// overtaken by a watermark. Defaults to the order of the rows.
+	Unordered bool
+	// Timeout ends the context of a call. A call that gives an error then has timed out; one that gives a result all the same has
+	// not. Each try has its own. Defaults to 0: no limit.
+	Timeout time.Duration
+	// Retries is how often a call that has failed is made again; the row keeps its place in flight. Defaults to what the error
+	// policy says (Retry), else to none.
+	Retries int
+	// Backoff is the time before the first further try; it doubles with each, up to a minute. Defaults to DefaultRetryBackoff.
+	Backoff time.Duration
 }
 
-// asyncConfig is the options of an AsyncOperator. The zero value means the defaults.
-type asyncConfig struct {
-	inFlight  int
-	unordered bool
-	timeout   time.Duration
-	retries   int
-	backoff   time.Duration
+// WithDefaults gives a copy in which every field has its value.
+func (c AsyncConfig) WithDefaults() AsyncConfig {
+	if c.InFlight == 0 {
+		c.InFlight = DefaultInFlight
+	}
+	if c.Backoff == 0 {
+		c.Backoff = DefaultRetryBackoff
+	}
+	return c
+}
+
+// Validate reports all fields that are out of range.
+func (c AsyncConfig) Validate() error {
+	var faults fault.List
+	if c = c.WithDefaults(); c.InFlight < 1 || c.InFlight > MaxInFlight {
+		faults.Add(&Fault{Path: "in_flight", Problem: fmt.Sprintf("%d is out of range", c.InFlight), Hint: fmt.Sprintf("give 1 to %d", MaxInFlight)})
+	}
+	if c.Timeout < 0 {
+		faults.Add(&Fault{Path: "timeout", Problem: fmt.Sprintf("%s is negative", c.Timeout), Hint: "give 0 (no limit) or more"})
+	}
+	if c.Retries < 0 {
+		faults.Add(&Fault{Path: "retries", Problem: fmt.Sprintf("%d is negative", c.Retries), Hint: "give 0 or more"})
+	}
+	if c.Backoff < 0 {
+		faults.Add(&Fault{Path: "backoff", Problem: fmt.Sprintf("%s is negative", c.Backoff), Hint: "give 0 or more"})
+	}
+	return faults.Err()
+}
+
+// retryPolicy is how often and when calls are made again.
+func (c AsyncConfig) retryPolicy(p ErrorPolicy) ErrorPolicy {
+	if c.Retries > 0 {
+		return Retry(c.Retries, c.Backoff)
+	}
+	return p
+}
+
+// AsyncOperator is a Go function whose calls run beside the task, several at a time: what Async gives.
+type AsyncOperator struct {
+	function
+	cfg  AsyncConfig
+	bind func(in Stream, cfg AsyncConfig) (Bound, error)
 }
 
 // Async makes one row of each row by a Go function that waits for something, such as an answer of a service: calls for several
@@ -43,9 +87,9 @@ type asyncConfig struct {
 // The function is called by several goroutines at once and must end soon after its context does: a call that does not keeps
 // the job from ending. An error follows the error policy of the operator, by which the job fails (the default), or the row
 // is dropped and counted. After a restore the rows since the last checkpoint are called for again.
-func Async[In, Out any](fn func(ctx context.Context, row In) (Out, error)) *AsyncOperator {
-	a := &AsyncOperator{function: function{text: fmt.Sprintf("%s to %s", reflect.TypeFor[In](), reflect.TypeFor[Out]())}}
-	a.bind = func(in Stream, cfg asyncConfig) (Bound, error) {
+func Async[In, Out any](fn func(ctx context.Context, row In) (Out, error), cfg AsyncConfig) *AsyncOperator {
+	a := &AsyncOperator{function: function{text: fmt.Sprintf("%s to %s", reflect.TypeFor[In](), reflect.TypeFor[Out]())}, cfg: cfg}
+	a.bind = func(in Stream, cfg AsyncConfig) (Bound, error) {
 		var faults fault.List
 		if fn == nil {
 			faults.Add(&Fault{Path: "function", Problem: "the function is nil"})
@@ -61,37 +105,6 @@ func Async[In, Out any](fn func(ctx context.Context, row In) (Out, error)) *Asyn
 		return &single{out: out, make: func(ctx *Context) (Instance, error) { return newAsyncTask(ctx, in, writer, cfg, fn) }}, nil
 	}
 	return a
-}
-
-// InFlight is the number of rows of a task that may wait for their result at a time, and the number of its goroutines. While there are
-// so many the operator takes no more rows. Defaults to DefaultInFlight; 1 to MaxInFlight.
-func (a *AsyncOperator) InFlight(n int) *AsyncOperator {
-	return a.with(func(c *asyncConfig) { c.inFlight = n })
-}
-
-// Unordered lets a result leave as soon as it is there, before those of earlier rows; it may then have overtaken rows, and
-// watermarks too, but is never overtaken by one. Defaults to the order of the rows.
-func (a *AsyncOperator) Unordered() *AsyncOperator {
-	return a.with(func(c *asyncConfig) { c.unordered = true })
-}
-
-// Timeout ends the context of a call after d. A call that gives an error then has timed out; one that gives a result all the same has
-// not. Each try has its own. Defaults to 0: no limit.
-func (a *AsyncOperator) Timeout(d time.Duration) *AsyncOperator {
-	return a.with(func(c *asyncConfig) { c.timeout = d })
-}
-
-// Retry calls again for a row whose call has failed, up to n times, the first time after backoff, then after twice as long as
-// the time before, up to MaxRetryBackoff. Backoff 0 means DefaultRetryBackoff. The row keeps its place in flight. Defaults to no
-// retry.
-func (a *AsyncOperator) Retry(n int, backoff time.Duration) *AsyncOperator {
-	return a.with(func(c *asyncConfig) { c.retries, c.backoff = n, backoff })
-}
-
-func (a *AsyncOperator) with(set func(*asyncConfig)) *AsyncOperator {
-	c := *a
-	set(&c.cfg)
-	return &c
 }
 
 // Named gives the operator with the name by which a JobSpec refers to it; see MapOperator.Named.
@@ -129,20 +142,20 @@ func AsyncFromConfig(config map[string]any, lookup func(name string) (Operator, 
 		}
 		*into = int(n)
 	}
-	number("in_flight", &c.cfg.inFlight)
-	number("retries", &c.cfg.retries)
+	number("in_flight", &c.cfg.InFlight)
+	number("retries", &c.cfg.Retries)
 	if v, given := config["ordered"]; given {
 		ordered, ok := v.(bool)
 		if !ok {
 			faults.Add(&Fault{Path: "config.ordered", Problem: fmt.Sprintf("want true or false, not %v", v)})
 		}
-		c.cfg.unordered = !ordered
+		c.cfg.Unordered = !ordered
 	}
 	if v, given := config["timeout_ms"]; given {
-		c.cfg.timeout = configMillis(&faults, v, "config.timeout_ms")
+		c.cfg.Timeout = configMillis(&faults, v, "config.timeout_ms")
 	}
 	if v, given := config["backoff_ms"]; given {
-		c.cfg.backoff = configMillis(&faults, v, "config.backoff_ms")
+		c.cfg.Backoff = configMillis(&faults, v, "config.backoff_ms")
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
@@ -157,20 +170,20 @@ func (a *AsyncOperator) Config() (map[string]any, error) {
 		return nil, err
 	}
 	c := a.cfg
-	if c.inFlight != 0 {
-		out["in_flight"] = int64(c.inFlight)
+	if c.InFlight != 0 {
+		out["in_flight"] = int64(c.InFlight)
 	}
-	if c.unordered {
+	if c.Unordered {
 		out["ordered"] = false
 	}
-	if c.timeout != 0 {
-		out["timeout_ms"] = durationConfig(c.timeout)
+	if c.Timeout != 0 {
+		out["timeout_ms"] = durationConfig(c.Timeout)
 	}
-	if c.retries != 0 {
-		out["retries"] = int64(c.retries)
+	if c.Retries != 0 {
+		out["retries"] = int64(c.Retries)
 	}
-	if c.backoff != 0 {
-		out["backoff_ms"] = durationConfig(c.backoff)
+	if c.Backoff != 0 {
+		out["backoff_ms"] = durationConfig(c.Backoff)
 	}
 	return out, nil
 }
@@ -180,46 +193,18 @@ func (a *AsyncOperator) Kind() string { return "async" }
 
 // Describe implements Described.
 func (a *AsyncOperator) Describe() string {
-	c := a.cfg.withDefaults()
-	s := fmt.Sprintf("%s, %d in flight", a.function.Describe(), c.inFlight)
-	if c.unordered {
+	c := a.cfg.WithDefaults()
+	s := fmt.Sprintf("%s, %d in flight", a.function.Describe(), c.InFlight)
+	if c.Unordered {
 		s += ", unordered"
 	}
-	if c.timeout > 0 {
-		s += fmt.Sprintf(", timeout %s", c.timeout)
+	if c.Timeout > 0 {
+		s += fmt.Sprintf(", timeout %s", c.Timeout)
 	}
-	if c.retries > 0 {
-		s += fmt.Sprintf(", %d retries from %s on", c.retries, c.backoff)
+	if c.Retries > 0 {
+		s += fmt.Sprintf(", %d retries from %s on", c.Retries, c.Backoff)
 	}
 	return s
-}
-
-func (c asyncConfig) withDefaults() asyncConfig {
-	if c.inFlight == 0 {
-		c.inFlight = DefaultInFlight
-	}
-	if c.backoff == 0 {
-		c.backoff = DefaultRetryBackoff
-	}
-	return c
-}
-
-// check reports all options that are out of range.
-func (c asyncConfig) check() error {
-	var faults fault.List
-	if c = c.withDefaults(); c.inFlight < 1 || c.inFlight > MaxInFlight {
-		faults.Add(&Fault{Path: "in_flight", Problem: fmt.Sprintf("%d is out of range", c.inFlight), Hint: fmt.Sprintf("give 1 to %d", MaxInFlight)})
-	}
-	if c.timeout < 0 {
-		faults.Add(&Fault{Path: "timeout", Problem: fmt.Sprintf("%s is negative", c.timeout), Hint: "give 0 (no limit) or more"})
-	}
-	if c.retries < 0 {
-		faults.Add(&Fault{Path: "retries", Problem: fmt.Sprintf("%d is negative", c.retries), Hint: "give 0 or more"})
-	}
-	if c.backoff < 0 || c.backoff > MaxRetryBackoff {
-		faults.Add(&Fault{Path: "backoff", Problem: fmt.Sprintf("%s is out of range", c.backoff), Hint: fmt.Sprintf("give up to %s", MaxRetryBackoff)})
-	}
-	return faults.Err()
 }
 
 // Bind implements Operator.
@@ -229,8 +214,8 @@ func (a *AsyncOperator) Bind(in []Stream) (Bound, error) {
 		return nil, err
 	}
 	var faults fault.List
-	faults.Add(a.cfg.check())
-	bound, err := a.bind(s, a.cfg.withDefaults())
+	faults.Add(a.cfg.Validate())
+	bound, err := a.bind(s, a.cfg.WithDefaults())
 	faults.Add(err)
 	if err := faults.Err(); err != nil {
 		return nil, err

@@ -28,7 +28,8 @@ type call[In, Out any] struct {
 type calls[In, Out any] struct {
 	ctx   *Context
 	fn    func(context.Context, In) (Out, error)
-	cfg   asyncConfig
+	cfg   AsyncConfig
+	again ErrorPolicy // when calls are made again
 	slots []call[In, Out]
 	end   context.CancelCauseFunc
 	limit context.Context // of all calls
@@ -46,22 +47,22 @@ type calls[In, Out any] struct {
 
 var errTaskEnded = errors.New("the task has ended")
 
-func newCalls[In, Out any](ctx *Context, cfg asyncConfig, fn func(context.Context, In) (Out, error)) *calls[In, Out] {
-	c := &calls[In, Out]{ctx: ctx, fn: fn, cfg: cfg, slots: make([]call[In, Out], cfg.inFlight), todo: make(chan int32, cfg.inFlight),
-		ready: make(chan struct{}, 1), finished: make([]int32, 0, cfg.inFlight)}
+func newCalls[In, Out any](ctx *Context, cfg AsyncConfig, fn func(context.Context, In) (Out, error)) *calls[In, Out] {
+	c := &calls[In, Out]{ctx: ctx, fn: fn, cfg: cfg, again: cfg.retryPolicy(ctx.OnError), slots: make([]call[In, Out], cfg.InFlight), todo: make(chan int32, cfg.InFlight),
+		ready: make(chan struct{}, 1), finished: make([]int32, 0, cfg.InFlight)}
 	c.limit, c.end = context.WithCancelCause(ctx.Context)
 	return c
 }
 
 // submit begins the call for a slot. A goroutine is started with each of the first rows, until there are inFlight.
 func (c *calls[In, Out]) submit(slot int32) {
-	if c.deadlines == nil && c.cfg.timeout > 0 {
-		c.deadlines = newDeadlines(c.ctx, c.cfg.timeout)
+	if c.deadlines == nil && c.cfg.Timeout > 0 {
+		c.deadlines = newDeadlines(c.ctx, c.cfg.Timeout)
 		c.group.Go(func() { c.deadlines.watch(c.limit) })
 	}
 	c.moving(1)
 	c.todo <- slot
-	if c.alive < c.cfg.inFlight {
+	if c.alive < c.cfg.InFlight {
 		c.alive++
 		c.group.Go(c.work)
 	}
@@ -97,16 +98,12 @@ func (c *calls[In, Out]) run(slot int32) {
 		}
 		c.finish(slot)
 	}()
-	backoff := c.cfg.backoff
-	for try := 0; ; try++ {
+	retries, _ := c.again.Retries()
+	for attempt := 0; ; attempt++ {
 		s.err = c.try(s)
-		if s.err == nil || try == c.cfg.retries || c.limit.Err() != nil || !c.sleep(backoff) {
+		if s.err == nil || attempt == retries || c.limit.Err() != nil || !c.sleep(c.again.RetryAfter(attempt)) {
 			break
 		}
-		backoff = min(2*backoff, MaxRetryBackoff)
-	}
-	if s.err != nil && c.cfg.retries > 0 {
-		s.err = fmt.Errorf("%w (after %d retries)", s.err, c.cfg.retries)
 	}
 	whole = true
 }
@@ -127,7 +124,7 @@ func (c *calls[In, Out]) try(s *call[In, Out]) (err error) {
 	defer d.over()
 	defer end(nil)
 	if s.out, err = c.fn(ctx, s.in); err != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-		return fmt.Errorf("timed out after %s: %w", c.cfg.timeout, err)
+		return fmt.Errorf("timed out after %s: %w", c.cfg.Timeout, err)
 	}
 	return err
 }

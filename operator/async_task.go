@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -13,7 +14,7 @@ import (
 // handed on before the task waits or returns.
 type asyncTask[In, Out any] struct {
 	ctx    *Context
-	cfg    asyncConfig
+	cfg    AsyncConfig
 	timed  bool // the stream has event times
 	reader *structmap.Reader[In]
 	writer *structmap.Writer[Out]
@@ -42,25 +43,25 @@ type mark struct {
 	w    int64
 }
 
-func newAsyncTask[In, Out any](ctx *Context, in Stream, w *structmap.Writer[Out], cfg asyncConfig,
+func newAsyncTask[In, Out any](ctx *Context, in Stream, w *structmap.Writer[Out], cfg AsyncConfig,
 	fn func(context.Context, In) (Out, error)) (Instance, error) {
 	r, err := structmap.NewReader[In](in.Schema)
 	if err != nil {
 		return nil, err
 	}
 	t := &asyncTask[In, Out]{ctx: ctx, cfg: cfg, timed: in.Time == EventTime, reader: r, writer: w, calls: newCalls(ctx, cfg, fn),
-		in: make([]In, mapChunk), free: make([]int32, cfg.inFlight), rows: make([]Out, 0, mapChunk), cols: column.NewBuilder(ctx.Pool, w.Schema())}
+		in: make([]In, mapChunk), free: make([]int32, cfg.InFlight), rows: make([]Out, 0, mapChunk), cols: column.NewBuilder(ctx.Pool, w.Schema())}
 	for i := range t.free {
-		t.free[i] = int32(cfg.inFlight - 1 - i)
+		t.free[i] = int32(cfg.InFlight - 1 - i)
 	}
-	if !cfg.unordered {
-		t.order = make([]int32, cfg.inFlight)
+	if !cfg.Unordered {
+		t.order = make([]int32, cfg.InFlight)
 	}
 	return t, nil
 }
 
 // inFlight is the number of rows whose result has not been collected.
-func (t *asyncTask[In, Out]) inFlight() int { return t.cfg.inFlight - len(t.free) }
+func (t *asyncTask[In, Out]) inFlight() int { return t.cfg.InFlight - len(t.free) }
 
 // Process implements Instance.
 func (t *asyncTask[In, Out]) Process(_ int, b *column.Batch, out Output) error {
@@ -75,7 +76,8 @@ func (t *asyncTask[In, Out]) Process(_ int, b *column.Batch, out Output) error {
 		errs := t.reader.Read(from, t.in[:n])
 		for i := range n {
 			if errs != nil && errs[i] != nil {
-				if err := t.ctx.Reject(1, fieldError(errs[i])); err != nil {
+				err := t.ctx.RejectRows(b, []uint32{uint32(b.Row(from + i))}, func(int) error { return fieldError(errs[i]) })
+				if err != nil {
 					return err
 				}
 				continue
@@ -174,7 +176,7 @@ func (t *asyncTask[In, Out]) takeResult(slot int32, out Output) error {
 		err = fieldError(err)
 	}
 	if err != nil {
-		if err := t.ctx.Reject(1, err); err != nil {
+		if err := t.reject(s, err); err != nil {
 			return err
 		}
 	} else {
@@ -204,6 +206,17 @@ func (t *asyncTask[In, Out]) failure(s *call[In, Out]) error {
 		panic(&p.Panic)
 	}
 	return &RowError{Err: s.err, Value: excerpt(s.in)}
+}
+
+// reject applies the error policy to a row; what a dead-letter sink is shown of it is what the function saw.
+func (t *asyncTask[In, Out]) reject(s *call[In, Out], err error) error {
+	var record []byte
+	if t.ctx.OnError.DeadLetterSink() != nil {
+		if text, jerr := json.Marshal(s.in); jerr == nil {
+			record = text
+		}
+	}
+	return t.ctx.RejectRecord(record, err)
 }
 
 // add collects a result.

@@ -83,24 +83,21 @@ func (t *filterFuncTask[In]) Process(_ int, b *column.Batch, out Output) error {
 	d := b.Derive()
 	defer d.Release()
 	sel := column.Alloc[uint32](d, b.Len())[:0]
-	bad, first := 0, error(nil)
+	bad := 0
 	for from := 0; from < b.Len(); from += mapChunk {
 		n := min(mapChunk, b.Len()-from)
 		errs := t.reader.Read(from, t.in[:n])
 		for i := range n {
 			switch {
 			case errs != nil && errs[i] != nil:
-				if bad++; first == nil {
-					first = fieldError(errs[i])
+				bad++
+				err := t.ctx.RejectRows(b, []uint32{uint32(b.Row(from + i))}, func(int) error { return fieldError(errs[i]) })
+				if err != nil {
+					return err
 				}
 			case t.keep(t.in[i]):
 				sel = append(sel, uint32(b.Row(from+i)))
 			}
-		}
-	}
-	if bad > 0 {
-		if err := t.ctx.Reject(bad, first); err != nil {
-			return err
 		}
 	}
 	t.ctx.Counters.Drop(DropFiltered, b.Len()-bad-len(sel))

@@ -68,7 +68,7 @@ func (t *flatMapTask[In, Out]) keep(rows rowsOut) error {
 
 // Process implements Instance.
 func (t *flatMapTask[In, Out]) Process(_ int, b *column.Batch, out Output) error {
-	t.batch, t.out, t.err = b, out, nil
+	t.batch, t.out, t.err, t.sides.err = b, out, nil, nil
 	defer func() {
 		for _, rows := range t.all {
 			rows.discard()
@@ -78,24 +78,9 @@ func (t *flatMapTask[In, Out]) Process(_ int, b *column.Batch, out Output) error
 		t.batch, t.out = nil, nil
 	}()
 	t.reader.Begin(b)
-	bad, first := 0, error(nil)
 	for from := 0; from < b.Len(); from += mapChunk {
 		n := min(mapChunk, b.Len()-from)
-		failed, err := t.chunk(b, from, n)
-		if t.err != nil {
-			return t.err
-		}
-		if failed > 0 {
-			if bad += failed; first == nil {
-				first = err
-			}
-			if !t.ctx.OnError.Skips() {
-				return t.ctx.Reject(failed, err)
-			}
-		}
-	}
-	if bad > 0 {
-		if err := t.ctx.Reject(bad, first); err != nil {
+		if err := t.chunk(b, from, n); err != nil {
 			return err
 		}
 	}
@@ -107,18 +92,17 @@ func (t *flatMapTask[In, Out]) Process(_ int, b *column.Batch, out Output) error
 	return nil
 }
 
-// chunk calls the function for n rows from `from` on. It gives how many were refused, and why the first was; under Fail it stops
-// there. t.err is final.
-func (t *flatMapTask[In, Out]) chunk(b *column.Batch, from, n int) (failed int, first error) {
+// chunk calls the function for n rows from `from` on. An error is one that the error policy does not let pass.
+func (t *flatMapTask[In, Out]) chunk(b *column.Batch, from, n int) error {
 	errs := t.reader.Read(from, t.in[:n])
 	if errs == nil && t.pure != nil {
 		for i := range t.in[:n] {
 			t.sides.row = uint32(b.Row(from + i))
 			if t.pure(t.in[i], t.emit); t.err != nil {
-				return 0, nil
+				return t.err
 			}
 		}
-		return 0, nil
+		return nil
 	}
 	for i := range n {
 		t.sides.row = uint32(b.Row(from + i))
@@ -129,41 +113,26 @@ func (t *flatMapTask[In, Out]) chunk(b *column.Batch, from, n int) (failed int, 
 			err = t.call(t.in[i])
 		}
 		if t.err != nil {
-			return failed, first
+			return t.err
 		}
 		if err == nil {
 			continue
 		}
-		if failed++; first == nil {
-			first = err
-		}
-		if !t.ctx.OnError.Skips() {
-			break
+		if err := t.ctx.RejectRows(b, []uint32{t.sides.row}, func(int) error { return err }); err != nil {
+			return err
 		}
 	}
-	return failed, first
+	return nil
 }
 
-// call calls the function for one row. Where that is refused nothing of it is left.
+// call calls the function for one row, again where the error policy says so. Where that is refused nothing of it is left. t.err is
+// what ends the job whatever the policy.
 func (t *flatMapTask[In, Out]) call(row In) error {
-	err := t.fn(row, t.emit, &t.sides)
-	if t.err != nil {
-		return nil
+	err := t.try(row)
+	for attempt := 0; err != nil && t.err == nil && t.ctx.Again(attempt); attempt++ {
+		err = t.try(row)
 	}
-	if t.err = t.sides.err; t.err != nil {
-		return nil
-	}
-	if err != nil {
-		err = &RowError{Err: err, Value: excerpt(row)}
-	} else {
-		for k := 0; k < len(t.all) && err == nil; k++ {
-			err = t.all[k].check()
-		}
-	}
-	if err != nil {
-		for _, rows := range t.all {
-			rows.undo()
-		}
+	if err != nil || t.err != nil {
 		return err
 	}
 	for _, rows := range t.all {
@@ -172,4 +141,27 @@ func (t *flatMapTask[In, Out]) call(row In) error {
 		}
 	}
 	return nil
+}
+
+// try calls the function once.
+func (t *flatMapTask[In, Out]) try(row In) error {
+	err := t.fn(row, t.emit, &t.sides)
+	if t.err == nil {
+		t.err = t.sides.err
+	}
+	if t.err != nil {
+		return nil
+	}
+	if err != nil {
+		err = &RowError{Err: err, Value: excerpt(row)}
+	}
+	for k := 0; k < len(t.all) && err == nil; k++ {
+		err = t.all[k].check()
+	}
+	if err != nil {
+		for _, rows := range t.all {
+			rows.undo()
+		}
+	}
+	return err
 }

@@ -35,7 +35,7 @@ type batchFunc func(in arrow.RecordBatch) (out arrow.RecordBatch, rows []int32, 
 //
 // The argument is borrowed: it must not be changed, and is valid until the function returns unless it is retained; so are arrays of it
 // that are made part of the result, which the record retains. The result is owned by the operator, which releases it; a function
-// that gives its argument back retains it first. The function is called by several tasks at once. How rows are cut into batches
+// that gives its argument back retains it first. Beside an error it gives no record. The function is called by several tasks at once. How rows are cut into batches
 // is not promised, so each row's result must depend on that row alone. An error follows the error policy for all rows of the
 // batch.
 func MapBatch(schema SchemaFunc, fn func(in arrow.RecordBatch) (arrow.RecordBatch, error)) *MapBatchOperator {
@@ -130,14 +130,14 @@ func (t *mapBatchTask) Process(_ int, b *column.Batch, out Output) error {
 	defer rec.Release()
 	in := &lent{RecordBatch: rec}
 	res, rows, err := t.op.fn(in)
+	for attempt := 0; err != nil && in.refs.Load() >= 0 && t.ctx.Again(attempt); attempt++ {
+		res, rows, err = t.op.fn(in)
+	}
 	if in.refs.Load() < 0 {
 		return fmt.Errorf("the function released its argument, which it had only borrowed: it must not, unless it has retained it")
 	}
 	if err != nil {
-		if res != nil && res != arrow.RecordBatch(in) {
-			res.Release()
-		}
-		return t.ctx.Reject(b.Len(), err)
+		return t.reject(b, err)
 	}
 	if res == nil {
 		return fmt.Errorf("the function gave no record and no error: a result without rows is a record of no rows")
@@ -157,6 +157,15 @@ func (t *mapBatchTask) Process(_ int, b *column.Batch, out Output) error {
 		return nil
 	}
 	return t.emit(b, res, rows, out)
+}
+
+// reject applies the error policy to all rows of a batch.
+func (t *mapBatchTask) reject(b *column.Batch, err error) error {
+	t.from = t.from[:0]
+	for i := range b.Len() {
+		t.from = append(t.from, uint32(b.Row(i)))
+	}
+	return t.ctx.RejectRows(b, t.from, func(int) error { return err })
 }
 
 // check says how a result is not what it must be.

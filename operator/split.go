@@ -208,7 +208,7 @@ func (t *splitTask) Process(_ int, b *column.Batch, out Output) error {
 	}()
 	for port, where := range t.cases {
 		if where == nil {
-			return t.done(out.Emit(port, rest), 0)
+			return t.done(b, out.Emit(port, rest), 0)
 		}
 		kept, err := where.Filter(rest, &t.errs)
 		if err != nil {
@@ -224,22 +224,19 @@ func (t *splitTask) Process(_ int, b *column.Batch, out Output) error {
 			kept.Release()
 		}
 		if err != nil || rest == nil {
-			return t.done(err, 0)
+			return t.done(b, err, 0)
 		}
 	}
-	return t.done(nil, rest.Len())
+	return t.done(b, nil, rest.Len())
 }
 
 // done counts the rows in error and those that no case has taken.
-func (t *splitTask) done(err error, rest int) error {
+func (t *splitTask) done(b *column.Batch, err error, rest int) error {
 	if err != nil {
 		return err
 	}
 	t.ctx.Counters.Drop(DropFiltered, rest)
-	if bad := t.errs.Len(); bad > 0 {
-		return t.ctx.Reject(bad, rowError(t.errs.First()))
-	}
-	return nil
+	return rejectErrors(t.ctx, b, &t.errs)
 }
 
 // without gives the rows of b that are neither kept nor in error, as a batch that the caller owns; nil where there is none.

@@ -118,7 +118,7 @@ func (t *timestampsTask) read(d *column.Batch, c *column.Column) (bad []uint32) 
 // refuse applies the error policy to the rows that are there among bad, and takes them out of d.
 func (t *timestampsTask) refuse(d *column.Batch, c *column.Column, bad []uint32) error {
 	sel := column.Alloc[uint32](d, d.Len())[:0]
-	first := -1
+	var refused []uint32
 	for i := range d.Len() {
 		r := uint32(d.Row(i))
 		for len(bad) > 0 && bad[0] < r {
@@ -126,17 +126,18 @@ func (t *timestampsTask) refuse(d *column.Batch, c *column.Column, bad []uint32)
 		}
 		if len(bad) == 0 || bad[0] != r || c.IsNull(int(r)) {
 			sel = append(sel, r)
-		} else if first < 0 {
-			first = int(r)
+		} else {
+			refused = append(refused, r)
 		}
 	}
-	if first < 0 {
+	if refused == nil {
 		return nil
 	}
-	n := d.Len() - len(sel)
 	d.Sel = sel
-	return t.ctx.Reject(n, &RowError{Field: fmt.Sprintf("event-time column %q", t.policy.Column),
-		Value: fmt.Sprint(column.Values[int64](c)[first]), Problem: "seconds do not fit into int64 milliseconds"})
+	return t.ctx.RejectRows(d, refused, func(i int) error {
+		return &RowError{Field: fmt.Sprintf("event-time column %q", t.policy.Column),
+			Value: fmt.Sprint(column.Values[int64](c)[refused[i]]), Problem: "seconds do not fit into int64 milliseconds"}
+	})
 }
 
 // observe finds the rows that come after the watermark had passed them, and moves that on.

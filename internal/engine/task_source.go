@@ -376,6 +376,9 @@ func (s *sourceStage) afterRows() error {
 		if t.lastBar != before || t.phase != phaseOpen {
 			break
 		}
+		if err := t.answerWake(); err != nil {
+			return err
+		}
 		s.paused = true
 		err := t.wait(s)
 		s.paused = false

@@ -42,6 +42,7 @@ type Chain struct {
 type Edge struct {
 	From string
 	Port int
+	Tag  string // name of the port; empty for the main and the late one of an operator that names none
 	To   string
 	In   int
 	Ship Ship

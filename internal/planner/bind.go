@@ -253,15 +253,32 @@ func (c *check) bindOperator(b *binding, n *graph.Node, in []operator.Stream) {
 	for port, s := range out {
 		f := outputFault(port, s)
 		read := slices.ContainsFunc(c.out[n.ID], func(e graph.Edge) bool { return e.Port == port })
-		if f == nil && !read && port != operator.Late && !slices.Contains(c.unread, n.ID) {
-			f = &fault.Fault{Problem: fmt.Sprintf("nobody reads its output port %d", port),
-				Hint: "end the stream in a Sink (connectors/drop throws rows away)"}
+		tag := tagOf(n, port)
+		if f == nil && !read && (port != operator.Late || tag != "") && !slices.Contains(c.unread, n.ID) {
+			what := fmt.Sprintf("output port %d", port)
+			if tag != "" {
+				what = fmt.Sprintf("output %q", tag)
+			}
+			f = &fault.Fault{Problem: "nobody reads its " + what, Hint: "end the stream in a Sink (connectors/drop throws rows away)"}
 		}
 		if f != nil {
 			c.fault(n, f)
 		}
 	}
 	b.bound[n.ID], b.streams[n.ID] = bound, out
+}
+
+// tagOf is the name of an output port of a node, empty where it has none.
+func tagOf(n *graph.Node, port int) (tag string) {
+	_ = guard("tags", func() error {
+		if t, ok := n.Operator.(operator.Tagged); ok {
+			if tags := t.Tags(); port >= 0 && port < len(tags) && tags[port] != "main" {
+				tag = tags[port]
+			}
+		}
+		return nil
+	})
+	return tag
 }
 
 func outputFault(port int, s operator.Stream) *fault.Fault {

@@ -44,7 +44,7 @@ func (m *chainMaker) place(n *graph.Node) {
 		if ship == plan.Fused {
 			chain = m.chain[e.From]
 		}
-		pe := plan.Edge{From: e.From, Port: e.Port, To: e.To, In: e.In, Ship: ship}
+		pe := plan.Edge{From: e.From, Port: e.Port, Tag: tagOf(m.nodes[e.From], e.Port), To: e.To, In: e.In, Ship: ship}
 		if ship == plan.Hash {
 			pe.Key, pe.Rehash = slices.Clone(e.Key), m.foreignHash(e)
 			m.hashed[n.ID] = e.Key

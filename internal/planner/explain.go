@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/arkflow-go/arkflow/internal/plan"
+	"github.com/arkflow-go/arkflow/operator"
 )
 
 // Explain prints the tasks that run, the operators that each of them drives, and how rows reach them.
@@ -53,10 +54,12 @@ func roleText(o *plan.Operator) string {
 }
 
 func portText(e plan.Edge) string {
-	switch e.Port {
-	case 0:
+	switch {
+	case e.Tag != "":
+		return fmt.Sprintf("%s (%s)", e.From, e.Tag)
+	case e.Port == operator.Main:
 		return e.From
-	case 1:
+	case e.Port == operator.Late:
 		return e.From + " (late rows)"
 	}
 	return fmt.Sprintf("%s (port %d)", e.From, e.Port)
@@ -125,11 +128,14 @@ func Mermaid(p *plan.Plan) string {
 func chainText(c plan.Chain) string { return fmt.Sprintf("%s × %d", c.ID, c.Parallelism) }
 
 func edgeText(e plan.Edge) string {
-	s := shipText(e)
-	if e.Port == 1 {
-		s = "late, " + s
+	switch s := shipText(e); {
+	case e.Tag != "":
+		return e.Tag + ", " + s
+	case e.Port == operator.Late:
+		return "late, " + s
+	default:
+		return s
 	}
-	return s
 }
 
 // mermaidText escapes what would end a label.
