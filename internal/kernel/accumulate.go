@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
 // accumulate feeds the arguments of n rows of a batch into their groups. The rows have been counted by find.
@@ -57,7 +58,7 @@ func words(scratch []uint64, c *column.Column, lo, n int, rows []uint32) []uint6
 		if rows == nil {
 			return v[lo : lo+n]
 		}
-		return gatherWords(scratch[:n], v, rows)
+		return keys.Gather(scratch[:n], v, rows)
 	case column.Float32:
 		v := column.Values[float32](c)
 		for i := range n {
@@ -69,7 +70,7 @@ func words(scratch []uint64, c *column.Column, lo, n int, rows []uint32) []uint6
 		}
 		return scratch[:n]
 	}
-	return canonical(scratch, c, lo, n, rows)
+	return keys.Words(scratch, c, lo, n, rows)
 }
 
 // addWordArgs feeds values that are one word each.
@@ -88,10 +89,10 @@ func (t *table) addWordArgs(s *scratch, arg *argument, vals []uint64, refs []uin
 				x = ^x
 			}
 			v := vals
-			if arg.tag == TagFloat {
+			if arg.tag == keys.TagFloat {
 				v = s.vals2[:len(vals)]
 				for i, w := range vals {
-					v[i] = ordered(floatKey(math.Float64frombits(w)))
+					v[i] = keys.Ordered(keys.FloatBits(math.Float64frombits(w)))
 				}
 			} else {
 				x ^= arg.flip()
@@ -154,7 +155,7 @@ func (t *table) addDecimals(arg *argument, vals [][2]uint64, at rowAt, refs []ui
 				if a.invert {
 					x = ^x
 				}
-				hi, lo := d[1]^signBit^x, d[0]^x
+				hi, lo := d[1]^keys.SignBit^x, d[0]^x
 				if hi > r[1] || hi == r[1] && lo > r[0] {
 					r[0], r[1] = lo, hi
 				}

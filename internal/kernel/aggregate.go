@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
 // Func is an aggregate function.
@@ -40,7 +41,7 @@ func (a Agg) ResultType(s *arrow.Schema) (arrow.DataType, error) {
 	f := s.Field(a.Col)
 	switch a.Func {
 	case Min, Max:
-		if KeyTypeOf(f.Type).Tag != TagInvalid {
+		if keys.TypeOf(f.Type).Tag != keys.TagInvalid {
 			return f.Type, nil
 		}
 	case Sum, Avg:
@@ -56,24 +57,24 @@ func sumType(t arrow.DataType, avg bool) arrow.DataType {
 	if d, ok := t.(*arrow.DictionaryType); ok {
 		t = d.ValueType
 	}
-	switch k := KeyTypeOf(t); k.Tag {
-	case TagInt, TagUint, TagFloat:
+	switch k := keys.TypeOf(t); k.Tag {
+	case keys.TagInt, keys.TagUint, keys.TagFloat:
 		switch {
 		case avg:
 			return arrow.PrimitiveTypes.Float64
-		case k.Tag == TagInt:
+		case k.Tag == keys.TagInt:
 			return arrow.PrimitiveTypes.Int64
-		case k.Tag == TagUint:
+		case k.Tag == keys.TagUint:
 			return arrow.PrimitiveTypes.Uint64
 		case column.KindOf(t) == column.Float32:
 			return arrow.PrimitiveTypes.Float32
 		}
 		return arrow.PrimitiveTypes.Float64
-	case TagDuration:
+	case keys.TagDuration:
 		if !avg {
 			return t
 		}
-	case TagDecimal:
+	case keys.TagDecimal:
 		d := t.(*arrow.Decimal128Type)
 		if !avg {
 			return &arrow.Decimal128Type{Precision: 38, Scale: d.Scale}

@@ -5,8 +5,12 @@ import (
 	"math/bits"
 
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/zeebo/xxh3"
 )
+
+// blockRows is the number of rows that one pass works on, so that what several passes share stays in the first caches.
+const blockRows = 1024
 
 // rowAt names the physical rows of a block: those of rows, or from lo on where rows is nil.
 type rowAt struct {
@@ -75,7 +79,7 @@ func (t *table) find(s *scratch, n int, at rowAt) ([]uint32, error) {
 	a := s.keys[0]
 	switch t.l.mode {
 	case keyWord:
-		keys := canonical(s.k0[:], a, at.lo, n, at.rows)
+		keys := keys.Words(s.k0[:], a, at.lo, n, at.rows)
 		if at.anyNull(a, n) {
 			t.findWordsNull(refs, keys, a, at)
 		} else {
@@ -107,7 +111,7 @@ func (t *table) lookupRow(s *scratch, at rowAt) uint32 {
 		if a.IsNull(row) {
 			return t.nullRef
 		}
-		k := canonical(s.k0[:], a, at.lo, 1, at.rows)[0]
+		k := keys.Words(s.k0[:], a, at.lo, 1, at.rows)[0]
 		return t.lookup(k*t.mul, k, 0)
 	case keyPair:
 		b := s.pairKeys(1, at)
@@ -140,9 +144,9 @@ func (s *scratch) pairKeys(n int, at rowAt) (b *column.Column) {
 		}
 	} else {
 		b = s.keys[1]
-		x := canonical(k0, a, at.lo, n, at.rows)
+		x := keys.Words(k0, a, at.lo, n, at.rows)
 		copy(k0, x)
-		copy(k1, canonical(k1, b, at.lo, n, at.rows))
+		copy(k1, keys.Words(k1, b, at.lo, n, at.rows))
 	}
 	for i, k := range k0 {
 		hi, lo := bits.Mul64(k^fold0, k1[i]^fold1)
@@ -208,7 +212,7 @@ func (s *scratch) encodedKeys(l *Layout, n int, at rowAt) {
 	s.enc = s.enc[:0]
 	for i := range n {
 		for j, c := range s.keys {
-			s.enc = AppendKey(s.enc, l.keyTypes[j], c, at.row(i))
+			s.enc = keys.Append(s.enc, l.keyTypes[j], c, at.row(i))
 		}
 		s.encEnd[i] = uint32(len(s.enc))
 	}

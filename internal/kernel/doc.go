@@ -1,13 +1,14 @@
 // Package kernel answers: how are columns of keys and values worked on at the speed of a hand-written loop?
 //
-// [HashColumns] gives the stable hash by which rows find their task. [AppendKey] and [DecodeKey] are the written form of a
-// key. An [Aggregator] keeps one [Pane] for each open window: a hash table from keys to rows of accumulators, which it
+// An [Aggregator] keeps one [Pane] for each open window: a hash table from keys to rows of accumulators, which it
 // fills from batches and empties into result batches:
 //
 //	layout, err := kernel.NewLayout(schema, []int{0}, []kernel.Agg{{Func: kernel.CountRows}})
 //	agg := kernel.NewAggregator(layout)
 //	pane := agg.Open()
 //	err = pane.AddRange(batch, 0, batch.Rows)
+//
+// Where windows overlap, an [Index] numbers the keys and [Cells] keep accumulators by these numbers; they can be added to each other.
 //
 // Loops work on blocks of rows that stay in the first caches. They hold no batch memory after they return, and nothing
 // here is safe for concurrent use. The package never knows what a window or a watermark is, and never decides a policy.

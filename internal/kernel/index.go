@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
 // Index numbers keys, from 1 on. The Cells that share it hold accumulators by these numbers, so that a key is looked up
@@ -76,7 +77,7 @@ func (x *Index) number(n int, at rowAt) ([]uint32, error) {
 			return nil, err
 		}
 		nums := x.nums[:n]
-		x.t.numberWords(nums, canonical(x.s.k0[:], a, at.lo, n, at.rows))
+		x.t.numberWords(nums, keys.Words(x.s.k0[:], a, at.lo, n, at.rows))
 		return nums, nil
 	}
 	refs, err := x.t.find(&x.s, n, at)

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -89,15 +90,15 @@ func TestHashIsStable(t *testing.T) {
 		for j := range cols {
 			cols[j] = j
 		}
-		assert.Equal(t, fmt.Sprintf("%#016x", c.want), fmt.Sprintf("%#016x", HashColumns(nil, b, cols)[0]), "case %d: %v", i, c.row)
+		assert.Equal(t, fmt.Sprintf("%#016x", c.want), fmt.Sprintf("%#016x", keys.Hash(nil, b, cols)[0]), "case %d: %v", i, c.row)
 	}
-	assert.Equal(t, "arkflow-mix64-xxh3-v1", HashID)
-	assert.Equal(t, 1, KeyEncodingVersion)
+	assert.Equal(t, "arkflow-mix64-xxh3-v1", keys.HashID)
+	assert.Equal(t, 1, keys.EncodingVersion)
 }
 
 func TestEqualKeysOfDifferentTypesHashAlike(t *testing.T) {
 	hash := func(typ arrow.DataType, v any) uint64 {
-		return HashColumns(nil, batchOf(fieldsOf(typ), []any{v}), []int{0})[0]
+		return keys.Hash(nil, batchOf(fieldsOf(typ), []any{v}), []int{0})[0]
 	}
 	p := arrow.PrimitiveTypes
 	assert.Equal(t, hash(p.Int64, -5), hash(p.Int8, -5))
@@ -114,10 +115,10 @@ func TestEqualKeysOfDifferentTypesHashAlike(t *testing.T) {
 
 func TestHashCoversRowsOutsideTheSelectionAndReusesMemory(t *testing.T) {
 	b := batchOf(fieldsOf(arrow.PrimitiveTypes.Int64), []any{1}, []any{2}, []any{3})
-	all := HashColumns(nil, b, []int{0})
+	all := keys.Hash(nil, b, []int{0})
 	b.Sel = []uint32{1}
 	dst := make([]uint64, 1, 8)
-	got := HashColumns(dst, b, []int{0})
+	got := keys.Hash(dst, b, []int{0})
 	assert.Equal(t, all, got)
 	assert.Same(t, &dst[0], &got[0])
 }
@@ -128,7 +129,7 @@ func TestB47CompositeKeysShareNoBytes(t *testing.T) {
 		[]any{"\x00", ""}, []any{nil, ""}, []any{nil, "null"})
 	assert.Equal(t, 8, groupsOf(t, b, 2))
 	seen := map[uint64]bool{}
-	for _, h := range HashColumns(nil, b, []int{0, 1}) {
+	for _, h := range keys.Hash(nil, b, []int{0, 1}) {
 		seen[h] = true
 	}
 	assert.Len(t, seen, 8)
@@ -212,7 +213,7 @@ func keyText(b *column.Batch, row int) (s string) {
 		case c.Kind == column.Float32:
 			s += fmt.Sprint(column.Values[float32](c)[row]+0, ";")
 		default:
-			s += fmt.Sprint(wordAt(c, row), ";")
+			s += fmt.Sprint(keys.WordAt(c, row), ";")
 		}
 	}
 	return s
@@ -236,7 +237,7 @@ func TestEveryFormOfKeyGivesTheSameGroups(t *testing.T) {
 		b := bl.Finish()
 		l := layoutOf(t, s, len(types))
 		byText, byHash, byBytes := map[string]int{}, map[uint64]string{}, map[string]string{}
-		hash := HashColumns(nil, b, l.keyCols)
+		hash := keys.Hash(nil, b, l.keyCols)
 		for r := range b.Rows {
 			text := keyText(b, r)
 			byText[text]++
@@ -246,7 +247,7 @@ func TestEveryFormOfKeyGivesTheSameGroups(t *testing.T) {
 			byHash[hash[r]] = text
 			var enc []byte
 			for i := range types {
-				enc = AppendKey(enc, l.keyTypes[i], &b.Cols[i], r)
+				enc = keys.Append(enc, l.keyTypes[i], &b.Cols[i], r)
 			}
 			if was, ok := byBytes[string(enc)]; ok {
 				require.Equal(t, was, text, "two keys, one encoding")
@@ -276,15 +277,15 @@ func decodeAll(t *rapid.T, enc []byte, b *column.Batch, l *Layout, row int) (aga
 	rest := enc
 	for i := range b.Cols {
 		c := &b.Cols[i]
-		f, next, err := DecodeKey(rest)
+		f, next, err := keys.Decode(rest)
 		require.NoError(t, err)
 		require.Equal(t, l.keyTypes[i], f.Type)
 		require.Equal(t, c.IsNull(row), f.Null)
 		if !f.Null && c.Kind == column.Bytes {
 			require.Equal(t, c.String(row), string(f.Bytes))
 		}
-		if !f.Null && wordKind(c.Kind) {
-			require.Equal(t, wordAt(c, row), f.Word)
+		if !f.Null && keys.OneWord(c.Kind) {
+			require.Equal(t, keys.WordAt(c, row), f.Word)
 		}
 		again = append(again, rest[:len(rest)-len(next)]...)
 		rest = next
@@ -299,9 +300,9 @@ func FuzzDecodeKey(f *testing.F) {
 	f.Add([]byte{11, 2, 1})
 	f.Fuzz(func(t *testing.T, src []byte) {
 		for len(src) > 0 {
-			field, rest, err := DecodeKey(src)
+			field, rest, err := keys.Decode(src)
 			if err != nil {
-				assert.ErrorIs(t, err, errKey)
+				assert.ErrorIs(t, err, keys.ErrDamaged)
 				return
 			}
 			if len(rest) >= len(src) || len(field.Bytes) > len(src) {
@@ -314,15 +315,15 @@ func FuzzDecodeKey(f *testing.F) {
 
 func TestDecodeKeyRefusesDamage(t *testing.T) {
 	for _, bad := range []string{"", "\x01", "\x01\x00", "\x00\x00\x01", "\x0c\x00\x01", "\x01\x00\x02", "\x01\x00\x01\x00", "\x05\x00\x01", "\x05\x00\x01\x05ab", "\x0b\x00\x01\x00"} {
-		_, _, err := DecodeKey([]byte(bad))
-		assert.ErrorIs(t, err, errKey, "%x", bad)
+		_, _, err := keys.Decode([]byte(bad))
+		assert.ErrorIs(t, err, keys.ErrDamaged, "%x", bad)
 	}
 }
 
 func TestKeyTypesAreNamed(t *testing.T) {
-	assert.Equal(t, "timestamp[us]", KeyTypeOf(arrow.FixedWidthTypes.Timestamp_us).String())
-	assert.Equal(t, "decimal(scale -2)", KeyTypeOf(&arrow.Decimal128Type{Precision: 9, Scale: -2}).String())
-	assert.Equal(t, "integer", KeyTypeOf(arrow.PrimitiveTypes.Int8).String())
-	assert.Equal(t, TagInvalid, KeyTypeOf(arrow.Null).Tag)
-	assert.Equal(t, "KeyTag(99)", KeyType{Tag: 99}.String())
+	assert.Equal(t, "timestamp[us]", keys.TypeOf(arrow.FixedWidthTypes.Timestamp_us).String())
+	assert.Equal(t, "decimal(scale -2)", keys.TypeOf(&arrow.Decimal128Type{Precision: 9, Scale: -2}).String())
+	assert.Equal(t, "integer", keys.TypeOf(arrow.PrimitiveTypes.Int8).String())
+	assert.Equal(t, keys.TagInvalid, keys.TypeOf(arrow.Null).Tag)
+	assert.Equal(t, "KeyTag(99)", keys.Type{Tag: 99}.String())
 }

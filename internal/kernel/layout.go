@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
 // keyMode is how the key of a group is held in its row (DESIGN K3).
@@ -22,7 +23,7 @@ const (
 type Layout struct {
 	schema   *arrow.Schema
 	keyCols  []int
-	keyTypes []KeyType
+	keyTypes []keys.Type
 	mode     keyMode
 	count    int // the word that counts rows, after the key's
 	stride   int // words of a row
@@ -38,8 +39,8 @@ type Layout struct {
 type argument struct {
 	col   int
 	kind  column.Kind
-	tag   KeyTag
-	scale uint8 // decimals: KeyType.Param
+	tag   keys.Tag
+	scale uint8 // decimals: keys.Type.Param
 	accs  []accumulator
 	nulls int // side that counts the nulls of each group
 }
@@ -85,14 +86,14 @@ type output struct {
 }
 
 // NewLayout gives the layout for key columns and aggregates over a schema.
-func NewLayout(s *arrow.Schema, keys []int, aggs []Agg) (*Layout, error) {
-	if len(keys) == 0 {
+func NewLayout(s *arrow.Schema, keyCols []int, aggs []Agg) (*Layout, error) {
+	if len(keyCols) == 0 {
 		return nil, fmt.Errorf("no key column")
 	}
-	l := &Layout{schema: s, keyCols: keys}
-	for _, k := range keys {
-		t := KeyTypeOf(s.Field(k).Type)
-		if t.Tag == TagInvalid {
+	l := &Layout{schema: s, keyCols: keyCols}
+	for _, k := range keyCols {
+		t := keys.TypeOf(s.Field(k).Type)
+		if t.Tag == keys.TagInvalid {
 			return nil, fmt.Errorf("key column %q: type %s cannot be a key", s.Field(k).Name, s.Field(k).Type)
 		}
 		l.keyTypes = append(l.keyTypes, t)
@@ -124,14 +125,14 @@ func (l *Layout) keyMode() keyMode {
 	switch len(l.keyCols) {
 	case 1:
 		switch {
-		case wordKind(k0):
+		case keys.OneWord(k0):
 			return keyWord
 		case k0 == column.Decimal:
 			return keyPair
 		}
 		return keyBytes
 	case 2:
-		if wordKind(k0) && wordKind(l.kindOfKey(1)) {
+		if keys.OneWord(k0) && keys.OneWord(l.kindOfKey(1)) {
 			return keyPair
 		}
 	}
@@ -152,7 +153,7 @@ func (l *Layout) add(a Agg) error {
 	out.arg = l.argument(a.Col)
 	arg := &l.args[out.arg]
 	if a.Func == Avg && arg.kind == column.Decimal {
-		out.tenfold = int(t.(*arrow.Decimal128Type).Scale) - int(int8(KeyTypeOf(l.schema.Field(a.Col).Type).Param))
+		out.tenfold = int(t.(*arrow.Decimal128Type).Scale) - int(int8(keys.TypeOf(l.schema.Field(a.Col).Type).Param))
 	}
 	if a.Func != CountValues {
 		out.acc = l.accumulator(arg, a.Func)
@@ -169,7 +170,7 @@ func (l *Layout) argument(col int) int {
 		}
 	}
 	t := l.schema.Field(col).Type
-	k := KeyTypeOf(t)
+	k := keys.TypeOf(t)
 	arg := argument{col: col, kind: column.KindOf(t), tag: k.Tag, scale: k.Param, nulls: l.sides}
 	l.sides++
 	l.args = append(l.args, arg)
@@ -217,9 +218,9 @@ func (arg *argument) accKind(fn Func) accKind {
 		return accMaxBytes
 	case !sum:
 		return accMax
-	case arg.tag == TagFloat:
+	case arg.tag == keys.TagFloat:
 		return accSumFloat
-	case arg.tag == TagUint:
+	case arg.tag == keys.TagUint:
 		return accSumUint
 	}
 	return accSumInt
@@ -227,16 +228,8 @@ func (arg *argument) accKind(fn Func) accKind {
 
 // flip is what is xored to a value of an argument to get its ordered form (see ordered), floats excepted.
 func (arg *argument) flip() uint64 {
-	if arg.tag == TagUint || arg.tag == TagBool {
+	if arg.tag == keys.TagUint || arg.tag == keys.TagBool {
 		return 0
 	}
-	return signBit
+	return keys.SignBit
 }
-
-const signBit = 1 << 63
-
-// ordered turns the canonical bits of a float into a word whose unsigned order is that of the values, NaN greatest.
-func ordered(b uint64) uint64 { return b ^ (uint64(int64(b)>>63) | signBit) }
-
-// unordered is the inverse of ordered.
-func unordered(e uint64) uint64 { return e ^ (uint64(int64(^e)>>63) | signBit) }

@@ -1,6 +1,8 @@
 package kernel
 
-import "github.com/arkflow-go/arkflow/column"
+import (
+	"github.com/arkflow-go/arkflow/column"
+)
 
 const (
 	// From manyGroups groups on a pane is partitioned, where its layout allows it, and so are the panes after it,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/state"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -142,7 +143,7 @@ func wordsBatch(t *rapid.T, s *arrow.Schema, hot bool) *column.Batch {
 	large := rapid.IntRange(0, 3).Draw(t, "large") == 0
 	seed := rapid.Uint64().Draw(t, "seed")
 	for i := range rapid.IntRange(1, 3000).Draw(t, "rows") {
-		r := Mix64(seed + uint64(i))
+		r := keys.Mix64(seed + uint64(i))
 		key := int64(r % 700)
 		if hot && r>>32&3 != 0 {
 			key = 1

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/arkflow-go/arkflow/column"
+import (
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
+)
 
 // A window with very many keys makes every look-up a cache miss. Its rows are then only appended to one of 512 partitions
 // by the high bits of the key's hash, and each partition is grouped, in one small table that all share, when
@@ -284,7 +287,7 @@ func (p *parts) upper() int {
 }
 
 // partArgs gives the keys and arguments of a block as words, or false where there is a null.
-func (a *Aggregator) partArgs(b *column.Batch, n int, at rowAt) (keys []uint64, vals [][]uint64, ok bool) {
+func (a *Aggregator) partArgs(b *column.Batch, n int, at rowAt) (ks []uint64, vals [][]uint64, ok bool) {
 	l, s := a.l, &a.s
 	if at.anyNull(s.keys[0], n) {
 		return nil, nil, false
@@ -301,5 +304,5 @@ func (a *Aggregator) partArgs(b *column.Batch, n int, at rowAt) (keys []uint64, 
 		vals = append(vals, words(a.argWords[j], c, at.lo, n, at.rows))
 	}
 	a.vals = vals
-	return canonical(s.k0[:], s.keys[0], at.lo, n, at.rows), vals, true
+	return keys.Words(s.k0[:], s.keys[0], at.lo, n, at.rows), vals, true
 }

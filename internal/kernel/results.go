@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
 // ResultRows is the number of rows of a full result batch.
@@ -129,7 +130,7 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 			x := acc.inversion()
 			for i, ref := range refs {
 				w := t.rows[int(ref)+acc.off:]
-				dst[i] = [2]uint64{w[0] ^ x, w[1] ^ x ^ signBit}
+				dst[i] = [2]uint64{w[0] ^ x, w[1] ^ x ^ keys.SignBit}
 			}
 			return nil
 		}
@@ -203,9 +204,9 @@ func (s *sheet) copyWords(col, at int, t *table, refs []uint32, off int) {
 func (s *sheet) greatest(col, at int, t *table, refs []uint32, arg *argument, acc accumulator) {
 	c := &s.b.Cols[col]
 	w, rows, x := s.words(c, at, len(refs)), t.rows[acc.off:], acc.inversion()
-	if arg.tag == TagFloat {
+	if arg.tag == keys.TagFloat {
 		for i, ref := range refs {
-			w[i] = unordered(rows[ref] ^ x)
+			w[i] = keys.Unordered(rows[ref] ^ x)
 		}
 	} else {
 		x ^= arg.flip()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
 // sheet is a batch that is being filled with groups, column by column.
@@ -368,7 +369,7 @@ func (s *sheet) keyTuples(first, at int, t *table, refs []uint32) error {
 	for j, ref := range refs {
 		key := t.encodedKey(ref, &inline)
 		for i := range t.l.keyCols {
-			f, rest, err := DecodeKey(key)
+			f, rest, err := keys.Decode(key)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/state"
 )
 
@@ -202,7 +203,7 @@ func (d *Dump) Close() error { return d.flush() }
 // table gives a batch as a table. The batch's memory is not of a pool.
 func (d *Dump) table(b *column.Batch) state.Table {
 	t := state.Table{Schema: d.schema, Rows: b.Rows, Cols: append([]column.Column(nil), b.Cols...), Groups: make([]uint16, b.Rows)}
-	d.hash = HashColumns(d.hash, b, d.keyCols)
+	d.hash = keys.Hash(d.hash, b, d.keyCols)
 	for i, h := range d.hash {
 		t.Groups[i] = uint16(state.KeyGroup(h, d.groups))
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/state"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,7 +24,7 @@ var patterns = map[string]func(i uint64) uint64{
 	"whole floats":     func(i uint64) uint64 { return math.Float64bits(float64(i)) },
 	"tenths":           func(i uint64) uint64 { return math.Float64bits(float64(i) / 10) },
 	"nanoseconds":      func(i uint64) uint64 { return 1_700_000_000_000_000_000 + i*1_000_000_000 },
-	"random":           func(i uint64) uint64 { return Mix64(i) },
+	"random":           func(i uint64) uint64 { return keys.Mix64(i) },
 	"snowflake counts": func(i uint64) uint64 { return i<<22 | i&7<<12 },
 }
 
@@ -107,7 +108,7 @@ func BenchmarkHashColumns(b *testing.B) {
 			b.ReportAllocs()
 			var dst []uint64
 			for range b.N {
-				dst = HashColumns(dst, batch, []int{0})
+				dst = keys.Hash(dst, batch, []int{0})
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/8192, "ns/row")
 		})

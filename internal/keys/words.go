@@ -1,4 +1,4 @@
-package kernel
+package keys
 
 import (
 	"math"
@@ -9,29 +9,29 @@ import (
 // canonicalNaN is the one NaN of keys.
 const canonicalNaN = 0x7FF8000000000001
 
-// floatKey gives the canonical bits of a float: −0 becomes 0, every NaN the same one.
-func floatKey(f float64) uint64 {
+// FloatBits gives the canonical bits of a float: −0 becomes 0, every NaN the same one.
+func FloatBits(f float64) uint64 {
 	if f != f {
 		return canonicalNaN
 	}
 	return math.Float64bits(f + 0) // −0 + 0 is 0
 }
 
-// wordKind reports whether values of the kind are canonical in one 8-byte word.
-func wordKind(k column.Kind) bool {
+// OneWord reports whether values of the kind are canonical in one 8-byte word.
+func OneWord(k column.Kind) bool {
 	return k != column.Bytes && k != column.Decimal && k != column.Invalid
 }
 
-// canonical writes the canonical words of physical rows [lo, lo+len(dst)) of a column whose kind is a wordKind, or of the rows named
+// Words writes the canonical words of physical rows [lo, lo+len(dst)) of a column whose kind is a OneWord, or of the rows named
 // where rows is not nil. Slots of nulls get some value. Int64 and Uint64 columns without rows are viewed, not copied.
-func canonical(scratch []uint64, c *column.Column, lo, n int, rows []uint32) []uint64 {
+func Words(scratch []uint64, c *column.Column, lo, n int, rows []uint32) []uint64 {
 	switch c.Kind {
 	case column.Int64, column.Uint64:
 		v := column.Values[uint64](c)
 		if rows == nil {
 			return v[lo : lo+n]
 		}
-		return gatherWords(scratch[:n], v, rows)
+		return Gather(scratch[:n], v, rows)
 	case column.Int32:
 		return widen(scratch[:n], column.Values[int32](c), lo, rows)
 	case column.Int16:
@@ -62,7 +62,7 @@ func canonical(scratch []uint64, c *column.Column, lo, n int, rows []uint32) []u
 	return dst
 }
 
-func gatherWords(dst, v []uint64, rows []uint32) []uint64 {
+func Gather(dst, v []uint64, rows []uint32) []uint64 {
 	rows = rows[:len(dst)]
 	for i, r := range rows {
 		dst[i] = v[r]
@@ -92,12 +92,21 @@ func floatKeys[T float32 | float64](dst []uint64, v []T, lo int, rows []uint32) 
 	if rows == nil {
 		v = v[lo : lo+len(dst)]
 		for i, x := range v {
-			dst[i] = floatKey(float64(x))
+			dst[i] = FloatBits(float64(x))
 		}
 		return dst
 	}
 	for i, r := range rows {
-		dst[i] = floatKey(float64(v[r]))
+		dst[i] = FloatBits(float64(v[r]))
 	}
 	return dst
 }
+
+// SignBit is xored to a signed integer to give a word whose unsigned order is that of the values.
+const SignBit = 1 << 63
+
+// Ordered turns the canonical bits of a float into a word whose unsigned order is that of the values, NaN greatest.
+func Ordered(b uint64) uint64 { return b ^ (uint64(int64(b)>>63) | SignBit) }
+
+// Unordered is the inverse of ordered.
+func Unordered(e uint64) uint64 { return e ^ (uint64(int64(^e)>>63) | SignBit) }

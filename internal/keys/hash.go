@@ -1,4 +1,4 @@
-package kernel
+package keys
 
 import (
 	"math/bits"
@@ -7,11 +7,11 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// HashID names the stable hash, and KeyEncodingVersion the written form of keys, in every manifest (DESIGN K2). A change
+// HashID names the stable hash, and EncodingVersion the written form of keys, in every manifest (DESIGN K2). A change
 // of either makes state of the other unreadable, and golden vectors in the tests forbid it.
 const (
-	HashID             = "arkflow-mix64-xxh3-v1"
-	KeyEncodingVersion = 1
+	HashID          = "arkflow-mix64-xxh3-v1"
+	EncodingVersion = 1
 )
 
 const (
@@ -26,15 +26,15 @@ func Mix64(x uint64) uint64 {
 	return x ^ (x >> 31)
 }
 
-func (t KeyType) seed() uint64 { return (uint64(t.Param)<<8 | uint64(t.Tag)) * tagStep }
+func (t Type) seed() uint64 { return (uint64(t.Param)<<8 | uint64(t.Tag)) * tagStep }
 
 // joinHash adds the hash of one more column to that of a tuple.
 func joinHash(h, next uint64) uint64 { return Mix64(bits.RotateLeft64(h, 23)*5 + next) }
 
-// HashColumns writes the stable hash of the key of each physical row, also of rows outside the selection, and gives
+// Hash writes the stable hash of the key of each physical row, also of rows outside the selection, and gives
 // dst[:b.Rows]; dst is used where it is large enough. cols are the key columns in the order of the key. Values are
-// canonical first (DESIGN K1): equal keys of int32 and int64 columns have equal hashes, null, "" and 0 different ones.
-func HashColumns(dst []uint64, b *column.Batch, cols []int) []uint64 {
+// Words first (DESIGN K1): equal keys of int32 and int64 columns have equal hashes, null, "" and 0 different ones.
+func Hash(dst []uint64, b *column.Batch, cols []int) []uint64 {
 	if cap(dst) < b.Rows {
 		dst = make([]uint64, b.Rows)
 	}
@@ -47,7 +47,7 @@ func HashColumns(dst []uint64, b *column.Batch, cols []int) []uint64 {
 
 // hashColumn starts the hashes of a tuple, or adds a column to them.
 func hashColumn(dst []uint64, c *column.Column, first bool) {
-	seed := KeyTypeOf(c.Type).seed()
+	seed := TypeOf(c.Type).seed()
 	var block, words [blockRows]uint64
 	for lo := 0; lo < len(dst); lo += blockRows {
 		part := dst[lo:min(lo+blockRows, len(dst))]
@@ -56,8 +56,8 @@ func hashColumn(dst []uint64, c *column.Column, first bool) {
 			h = part
 		}
 		switch {
-		case wordKind(c.Kind):
-			for i, v := range canonical(words[:], c, lo, len(part), nil) {
+		case OneWord(c.Kind):
+			for i, v := range Words(words[:], c, lo, len(part), nil) {
 				h[i] = Mix64(v ^ seed)
 			}
 		case c.Kind == column.Decimal:
