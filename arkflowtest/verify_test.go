@@ -2,6 +2,7 @@ package arkflowtest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/arkflow-go/arkflow"
 	"github.com/arkflow-go/arkflow/column"
@@ -136,4 +137,12 @@ func (leaking) Bind(in []operator.Stream) (operator.Bound, error) {
 }
 func (leaking) Process(_ int, b *column.Batch, out operator.Output) error {
 	return out.Emit(operator.Main, b.Derive())
+}
+
+func TestAJobThatNothingMovesFailsAtOnceWithTheStateOfItsTasks(t *testing.T) {
+	begin := time.Now()
+	said := failing(t, func(t TB) { Start(t, job(firstOfEach{"first"}), input, Parallelism(2)).Wait() }) // nobody has ended its input
+	require.Contains(t, said, "the job cannot move any more: its scripts are over and it has not ended")
+	require.Contains(t, said, "task in/1: waiting for input\n  in: in 2, out 2, watermark none\n  op: in 2, out 1, watermark none")
+	require.Less(t, time.Since(begin), DefaultTimeout/2)
 }
