@@ -3,7 +3,8 @@ package codec
 import (
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/internal/fault"
@@ -199,23 +200,22 @@ func (r *configReader) text(key, normal string) (s string, ok bool) {
 }
 
 func (r *configReader) noOther(known ...string) {
-	var other []string
-	for k := range r.section {
-		found := false
-		for _, n := range known {
-			found = found || n == k
+	r.faults.Add(UnknownKeys(r.path, r.section, known...))
+}
+
+// UnknownKeys reports the keys of a section that are not among the known ones, each with the nearest; path begins the path of each fault.
+func UnknownKeys(path string, section map[string]any, known ...string) error {
+	var faults fault.List
+	for _, k := range slices.Sorted(maps.Keys(section)) {
+		if slices.Contains(known, k) {
+			continue
 		}
-		if !found {
-			other = append(other, k)
-		}
-	}
-	sort.Strings(other)
-	for _, k := range other {
 		u := fault.Unknown("field", k, known)
-		u.Path = r.path + "." + k
+		u.Path = path + "." + k
 		u.Problem = fmt.Sprintf("unknown field %q", k)
-		r.faults.Add(u)
+		faults.Add(u)
 	}
+	return faults.Err()
 }
 
 // schema reads a list of columns; nil after a fault.

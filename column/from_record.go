@@ -14,7 +14,8 @@ import (
 var ErrTooLarge = errors.New("more than 2 GiB of string data in one column: cut the record into smaller ones")
 
 // FromRecord views an Arrow record as a batch, without copying fixed-width values and plain strings. The batch
-// holds a reference to the record until it is released. Slices, dictionaries, views and large strings are understood.
+// holds a reference to the record until it is released. Slices, dictionaries, views and large strings are understood. A damaged record may
+// make it panic; it then holds nothing.
 func FromRecord(p *Pool, rec arrow.RecordBatch) (*Batch, error) {
 	if err := CheckSchema(rec.Schema()); err != nil {
 		return nil, err
@@ -22,17 +23,22 @@ func FromRecord(p *Pool, rec arrow.RecordBatch) (*Batch, error) {
 	b := NewBatch(p, rec.Schema(), int(rec.NumRows()))
 	rec.Retain()
 	b.OnRelease(rec.Release)
+	whole := false
+	defer func() {
+		if !whole {
+			b.Release()
+		}
+	}()
 	for i := range b.Cols {
 		a := rec.Column(i)
 		if a.Len() != b.Rows {
-			b.Release()
 			return nil, fmt.Errorf("column %q has %d values in a record of %d rows", rec.ColumnName(i), a.Len(), rec.NumRows())
 		}
 		if err := b.view(&b.Cols[i], a); err != nil {
-			b.Release()
 			return nil, fmt.Errorf("column %q: %w", rec.ColumnName(i), err)
 		}
 	}
+	whole = true
 	return b, nil
 }
 

@@ -1,0 +1,293 @@
+package parquet
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/parquet"
+	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/pqarrow"
+	"github.com/arkflow-go/arkflow/codec"
+	"github.com/arkflow-go/arkflow/codec/internal/blocks"
+	"github.com/arkflow-go/arkflow/column"
+)
+
+// reader reads one file, row group after row group, of which only the pages at hand are in memory.
+type reader struct {
+	ctx    context.Context
+	o      codec.BlockOptions
+	alloc  *blocks.Allocator
+	file   *file.Reader
+	arrow  *pqarrow.FileReader
+	plan   *blocks.Projection
+	schema *arrow.Schema // of these columns in the file
+	group  []*pqarrow.ColumnReader
+	rows   int64 // of the row group
+	place  codec.RowPlace
+	first  int64 // rows of the row groups before
+}
+
+func (r *reader) open(src *io.SectionReader, want *arrow.Schema) error {
+	if err := checkEnds(src); err != nil {
+		return err
+	}
+	r.alloc.Begin()
+	props := parquet.NewReaderProperties(r.alloc)
+	props.BufferedStreamEnabled = true
+	props.MaxCompressedPageSize = min(props.MaxCompressedPageSize, r.o.MaxBytes, src.Size())
+	props.MaxUncompressedPageSize = r.o.MaxBytes
+	var err error
+	if r.file, err = file.NewParquetReader(src, file.WithReadProps(props)); err != nil {
+		return fmt.Errorf("truncated or damaged: %w", err)
+	}
+	if err := checkStored(r.file); err != nil {
+		return err
+	}
+	if r.arrow, err = pqarrow.NewFileReader(r.file, pqarrow.ArrowReadProperties{BatchSize: int64(r.o.Rows)}, r.alloc); err != nil {
+		return fmt.Errorf("damaged: %w", err)
+	}
+	have, err := r.arrow.Schema()
+	if err != nil {
+		return fmt.Errorf("damaged: %w", err)
+	}
+	if r.plan, err = blocks.Project(have, want); err != nil {
+		return err
+	}
+	fields := make([]arrow.Field, len(r.plan.Columns))
+	for i, at := range r.plan.Columns {
+		fields[i] = have.Field(at)
+	}
+	r.schema = arrow.NewSchema(fields, nil)
+	return nil
+}
+
+// magic is what a file begins and ends with.
+const magic = "PAR1"
+
+// checkEnds tells a file that is none, or was cut off, from one that is damaged.
+func checkEnds(src *io.SectionReader) error {
+	var head, tail [4]byte
+	if src.Size() < 12 {
+		return fmt.Errorf("truncated: %d bytes are no Parquet file", src.Size())
+	}
+	_, err := src.ReadAt(head[:], 0)
+	if err == nil {
+		_, err = src.ReadAt(tail[:], src.Size()-4)
+	}
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return err
+	case string(head[:]) != magic:
+		return errors.New("not a Parquet file")
+	case string(tail[:]) == "PARE":
+		return errors.New("the file is encrypted, which is not supported")
+	case string(tail[:]) != magic:
+		return errors.New("truncated: the file does not end with the table of its row groups")
+	}
+	return nil
+}
+
+// checkStored looks at the Arrow schema that a file may carry, whose lengths arrow-go would trust.
+func checkStored(f *file.Reader) error {
+	stored := f.MetaData().KeyValueMetadata().FindValue("ARROW:schema")
+	if stored == nil {
+		return nil
+	}
+	text, err := base64.StdEncoding.DecodeString(*stored)
+	if err != nil {
+		return fmt.Errorf("damaged: schema: %w", err)
+	}
+	for skip := 0; skip <= 4; skip += 4 { // the length, in newer files behind four bytes FF
+		if len(text) < skip+4 {
+			break
+		}
+		if n := binary.LittleEndian.Uint32(text[skip:]); n != 0xFFFFFFFF && int64(n) <= int64(len(text)-skip-4) {
+			_, err := blocks.VerifyMessage(text[skip+4:])
+			return err
+		}
+	}
+	return errors.New("damaged: schema")
+}
+
+// Schema is part of codec.BlockReader.
+func (r *reader) Schema() *arrow.Schema { return r.plan.Schema() }
+
+// Place is part of codec.BlockReader.
+func (r *reader) Place() codec.RowPlace { return r.place }
+
+// FirstRow is part of codec.BlockReader.
+func (r *reader) FirstRow() int64 { return r.first + r.place.Row }
+
+// Seek is part of codec.BlockReader. Row groups before the place are not read.
+func (r *reader) Seek(at codec.RowPlace) error {
+	err := blocks.Recover(func() error {
+		r.drop()
+		r.place, r.first = codec.RowPlace{}, 0
+		for ; r.place.Block < at.Block; r.place.Block++ {
+			if r.place.Block >= int64(r.file.NumRowGroups()) {
+				return beyond(at)
+			}
+			r.first += r.groupRows(r.place.Block)
+		}
+		if at.Row == 0 {
+			return nil
+		}
+		if at.Block >= int64(r.file.NumRowGroups()) || at.Row > r.groupRows(at.Block) {
+			return beyond(at)
+		}
+		r.place.Row = at.Row
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("parquet: %w", err)
+	}
+	return nil
+}
+
+func beyond(at codec.RowPlace) error {
+	return fmt.Errorf("the file ends before row group %d, row %d", at.Block, at.Row)
+}
+
+func (r *reader) groupRows(i int64) int64 { return r.file.MetaData().RowGroup(int(i)).NumRows() }
+
+// Next is part of codec.BlockReader.
+func (r *reader) Next() (b *column.Batch, err error) {
+	r.alloc.Begin()
+	err = blocks.Recover(func() error {
+		b, err = r.next()
+		return err
+	})
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("parquet: row group %d: %w", r.place.Block, err)
+	}
+	return b, err
+}
+
+func (r *reader) next() (*column.Batch, error) {
+	for {
+		if err := r.ctx.Err(); err != nil {
+			return nil, err
+		}
+		if r.place.Block >= int64(r.file.NumRowGroups()) {
+			return nil, io.EOF
+		}
+		if r.group == nil {
+			if err := r.openGroup(); err != nil {
+				return nil, fmt.Errorf("damaged: %w", err)
+			}
+		}
+		if r.place.Row < r.rows {
+			break
+		}
+		r.leave()
+	}
+	rec, err := r.read(min(int64(r.o.Rows), r.rows-r.place.Row))
+	if err != nil {
+		return nil, fmt.Errorf("truncated or damaged: %w", err)
+	}
+	defer rec.Release()
+	in, err := column.FromRecord(r.o.Pool, rec)
+	if err != nil {
+		return nil, err
+	}
+	b, err := r.plan.Apply(in)
+	if err != nil {
+		return nil, fmt.Errorf("rows from %d: %w", r.place.Row, err)
+	}
+	if r.place.Row += int64(b.Rows); r.place.Row == r.rows {
+		r.leave()
+	}
+	return b, nil
+}
+
+// openGroup opens the row group of place, at its row. The columns are read one by one in this goroutine: the record reader of arrow-go
+// starts others, in which a panic over damaged pages could not be caught.
+func (r *reader) openGroup() error {
+	r.rows = r.groupRows(r.place.Block)
+	if r.rows < 0 {
+		return fmt.Errorf("a row group of %d rows", r.rows)
+	}
+	for _, at := range r.plan.Columns {
+		leaf := r.arrow.Manifest.Fields[at].ColIndex
+		c, err := r.arrow.GetFieldReader(r.ctx, at, map[int]bool{leaf: true}, []int{int(r.place.Block)})
+		if err != nil {
+			return err
+		}
+		r.group = append(r.group, c)
+		if r.place.Row == 0 || r.place.Row == r.rows {
+			continue
+		}
+		if err := c.SeekToRow(r.place.Row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads the next n rows of the row group; the caller owns them.
+func (r *reader) read(n int64) (arrow.RecordBatch, error) {
+	cols := make([]arrow.Array, 0, len(r.group))
+	defer func() {
+		for _, c := range cols {
+			c.Release()
+		}
+	}()
+	for i, c := range r.group {
+		chunks, err := c.NextBatch(n)
+		if err != nil {
+			return nil, err
+		}
+		defer chunks.Release()
+		switch parts := chunks.Chunks(); len(parts) {
+		case 0:
+			return nil, errNoRows
+		case 1:
+			parts[0].Retain()
+			cols = append(cols, parts[0])
+		default:
+			all, err := array.Concatenate(parts, r.alloc)
+			if err != nil {
+				return nil, err
+			}
+			cols = append(cols, all)
+		}
+		if have := cols[i].Len(); int64(have) != n {
+			return nil, fmt.Errorf("column %q has %d rows where %d are expected", r.schema.Field(i).Name, have, n)
+		}
+		if !arrow.TypeEqual(cols[i].DataType(), r.schema.Field(i).Type) {
+			return nil, fmt.Errorf("column %q is %s, the schema of the file has %s", r.schema.Field(i).Name, cols[i].DataType(), r.schema.Field(i).Type)
+		}
+	}
+	return array.NewRecordBatch(r.schema, cols, n), nil
+}
+
+var errNoRows = errors.New("rows are missing")
+
+// leave goes to the next row group.
+func (r *reader) leave() {
+	r.first += r.rows
+	r.place = codec.RowPlace{Block: r.place.Block + 1}
+	r.drop()
+}
+
+func (r *reader) drop() {
+	group := r.group
+	r.group = nil
+	for _, c := range group {
+		c.Release()
+	}
+}
+
+// Close is part of codec.BlockReader.
+func (r *reader) Close() error {
+	return blocks.Recover(func() error {
+		r.drop()
+		return nil
+	})
+}
