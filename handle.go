@@ -101,9 +101,9 @@ func (h *Handle) Peek(ctx context.Context, operator string, rows int) (*Peeked, 
 	return h.x.Peek(ctx, operator, rows)
 }
 
-// Events gives the latest events and those to come; the channel is closed at the end of the job. A reader that is more than 256 events
+// Events gives the latest events and those to come; the channel is closed when the job or ctx ends. A reader that is more than 256 events
 // behind loses the oldest, counted in Event.Missed.
-func (h *Handle) Events() <-chan Event { return h.x.Events() }
+func (h *Handle) Events(ctx context.Context) <-chan Event { return h.x.Events(ctx) }
 
 // Stop suspends the job and waits for it: intake stops, rows in flight reach the sinks, a last epoch is taken, everything is closed.
 // It is not the end of time: open windows stay in state and emit nothing. Epochs are kept in memory only, so what is in open windows

@@ -56,7 +56,7 @@ func TestE7RestartGoesOnFromTheLastSealedEpoch(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []result{{100, 4950}, {100, 14950}}, rows)
 		restarts := 0
-		for e := range h.Events() {
+		for e := range h.Events(t.Context()) {
 			if e.Kind == arkflow.EventRestart {
 				restarts++
 				require.Contains(t, e.Message, "out of luck")

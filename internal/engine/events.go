@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -43,10 +45,11 @@ type feed struct {
 type subscriber struct {
 	ch     chan Event
 	missed int64
+	stop   func() bool // forgets its context
 }
 
-// subscribe gives the events so far and those to come; the channel is closed at the end of the job.
-func (f *feed) subscribe() <-chan Event {
+// subscribe gives the events so far and those to come; the channel is closed when the job or ctx ends.
+func (f *feed) subscribe(ctx context.Context) <-chan Event {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	s := &subscriber{ch: make(chan Event, EventBuffer)}
@@ -58,7 +61,17 @@ func (f *feed) subscribe() <-chan Event {
 		return s.ch
 	}
 	f.subs = append(f.subs, s)
+	s.stop = context.AfterFunc(ctx, func() { f.unsubscribe(s) })
 	return s.ch
+}
+
+func (f *feed) unsubscribe(s *subscriber) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if i := slices.Index(f.subs, s); i >= 0 {
+		f.subs = slices.Delete(f.subs, i, i+1)
+		close(s.ch)
+	}
 }
 
 func (f *feed) publish(e Event) {
@@ -102,13 +115,15 @@ func (f *feed) close() {
 	}
 	f.closed = true
 	for _, s := range f.subs {
+		s.stop()
 		close(s.ch)
 	}
+	f.subs = nil
 }
 
-// Events gives the latest events and those to come; the channel is closed at the end of the job. A reader that is more than
+// Events gives the latest events and those to come; the channel is closed when the job or ctx ends. A reader that is more than
 // EventBuffer events behind loses the oldest, counted in Event.Missed.
-func (x *Execution) Events() <-chan Event { return x.events.subscribe() }
+func (x *Execution) Events(ctx context.Context) <-chan Event { return x.events.subscribe(ctx) }
 
 func (x *Execution) emit(e Event) {
 	e.Time = x.clock.Now()

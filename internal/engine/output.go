@@ -12,7 +12,9 @@ import (
 // Batches between tasks have about this many rows: a sender collects smaller ones while the receiver is busy.
 const (
 	wholeRows = 4096 // at least this many are sent as they are
-	flushRows = 8192 // collected rows are sent at this number
+	flushRows = 8192 // collected rows are sent at this number, at fewer where there are many receivers
+
+	leastFlushRows = 512
 
 	flushBytes = 8 << 20 // or at this size
 )
@@ -26,6 +28,7 @@ type outEdge struct {
 	rehash  bool  // Hash: batches may carry the hashes of another key
 	targets []*target
 	split   *shuffle.Partitioner
+	enough  int // collected rows that are sent to a busy receiver
 	turn    int // Rebalance: the next target
 	status  shuffle.Status
 }
@@ -40,6 +43,7 @@ type target struct {
 
 func newOutEdge(t *task, p plan.Edge, keys []int, links []*link.Link, keyGroups int) *outEdge {
 	e := &outEdge{task: t, ship: p.Ship, keys: keys, rehash: p.Rehash, status: shuffle.Active}
+	e.enough = min(flushRows, max(leastFlushRows, 4*flushRows/max(1, len(links))))
 	for _, l := range links {
 		e.targets = append(e.targets, &target{link: l, w: operator.MinWatermark, sentW: operator.MinWatermark})
 	}
@@ -115,7 +119,7 @@ func (e *outEdge) add(t *target, b *column.Batch, rows []uint32) error {
 		}
 	}
 	t.rows.AppendRows(b, rows)
-	if t.rows.Len() >= flushRows || t.rows.Bytes() >= flushBytes || t.link.Waiting() {
+	if t.rows.Len() >= e.enough || t.rows.Bytes() >= flushBytes || t.link.Waiting() {
 		return e.flushTarget(t)
 	}
 	return nil

@@ -217,7 +217,7 @@ func (r *Run) Status() Status {
 }
 
 // Events gives the latest events and those to come, over all executions.
-func (r *Run) Events() <-chan Event { return r.cfg.feed.subscribe() }
+func (r *Run) Events(ctx context.Context) <-chan Event { return r.cfg.feed.subscribe(ctx) }
 
 // Blocked names the tasks of the present execution that have not ended.
 func (r *Run) Blocked() []string { return r.current().Blocked() }

@@ -197,7 +197,7 @@ func TestB33ABlockedSinkTimesTheEpochOutAndNothingIsLost(t *testing.T) {
 		job.Source("in", source(keyed), arkflow.ProcessingTime(), p).Sink("out", drop.Sink{}, arkflow.Tasks(1))
 		g.Shut()
 		j := Start(t, job, From("in", Script(parts...), Script(parts...)), Gated("out", g), LinkBatches(1), CheckpointEvery(time.Second))
-		events := j.Handle().Events()
+		events := j.Handle().Events(t.Context())
 		j.Settle()
 		j.Advance(time.Second)      // an epoch begins and cannot end
 		j.Advance(11 * time.Minute) // it times out

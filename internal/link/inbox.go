@@ -46,7 +46,7 @@ func New(a *Activity) *Inbox { return &Inbox{activity: a, wake: make(chan struct
 
 // Connect adds a link; all are added before the task starts.
 func (in *Inbox) Connect(capacity int) *Link {
-	l := &Link{in: in, index: len(in.links), capacity: capacity, space: make(chan struct{}, 1), queue: make([]shuffle.Element, capacity+8)}
+	l := &Link{in: in, index: len(in.links), capacity: capacity, space: make(chan struct{}, 1), queue: make([]shuffle.Element, 2)}
 	in.links = append(in.links, l)
 	return l
 }
