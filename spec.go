@@ -42,7 +42,7 @@ type OperatorSpec struct {
 	Kind        string         `json:"kind" yaml:"kind"`
 	Config      map[string]any `json:"config,omitempty" yaml:"config,omitempty"`
 	Parallelism int            `json:"parallelism,omitempty" yaml:"parallelism,omitempty"` // defaults to the job's
-	OnError     string         `json:"on_error,omitempty" yaml:"on_error,omitempty"`       // fail (default) or skip
+	OnError     *ErrorSpec     `json:"on_error,omitempty" yaml:"on_error,omitempty"`       // defaults to fail
 }
 
 // EdgeSpec leads the rows of one operator to another. The edges into an operator with several inputs stand in the order of

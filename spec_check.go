@@ -92,8 +92,8 @@ func (s JobSpec) check() *specCheck {
 			c.add(n.path, fmt.Sprintf("%d is out of range", n.value), "give 1 or more")
 		}
 	}
-	c.word("placement", "placement", s.Placement, "colocated", "split")
-	c.word("recovery", "recovery", s.Recovery, "latest_checkpoint", "none")
+	c.word("placement", "placement", s.Placement, specWords("JobSpec.placement")...)
+	c.word("recovery", "recovery", s.Recovery, specWords("JobSpec.recovery")...)
 	if s.Checkpoint != nil && s.Checkpoint.Interval < 0 {
 		c.add("checkpoint.interval_ms", fmt.Sprintf("%s is negative", s.Checkpoint.Interval), "give 1ms or more")
 	}
@@ -111,7 +111,7 @@ func (c *specCheck) rebalance(s JobSpec) {
 	if r == nil {
 		return
 	}
-	c.word("rebalance.mode", "mode", r.Mode, "off", "auto")
+	c.word("rebalance.mode", "mode", r.Mode, specWords("RebalanceSpec.mode")...)
 	if r.PressureStreak < 0 {
 		c.add("rebalance.pressure_streak", fmt.Sprintf("%d is negative", r.PressureStreak), "give 1 or more")
 	}
@@ -130,7 +130,7 @@ func (c *specCheck) state(s *StateSpec) {
 	if s.FormatVersion < 0 || s.FormatVersion > 1 {
 		c.add("state.format_version", fmt.Sprintf("%d is not supported", s.FormatVersion), "this is version 1")
 	}
-	backends := []string{"memory"}
+	backends := specWords("StateSpec.backend")
 	if s.Backend == "" || slices.Contains(backends, s.Backend) {
 		return
 	}
@@ -156,7 +156,7 @@ func (c *specCheck) operators(s JobSpec) map[string]string {
 		if (o.Kind == "source" || o.Kind == "sink") && o.Config != nil {
 			c.add(path+".config", fmt.Sprintf("a %s has its config under %ss", o.Kind, o.Kind), "move it there")
 		}
-		c.word(path+".on_error", "error policy", o.OnError, "fail", "skip")
+		c.onError(path+".on_error", o.OnError)
 		if o.Parallelism < 0 {
 			c.add(path+".parallelism", fmt.Sprintf("%d is out of range", o.Parallelism), "give 1 or more")
 		}
@@ -243,7 +243,7 @@ func (c *specCheck) time(path string, t *TimeSpec) {
 		c.add(path+".mode", "the time mode is missing", "give event_time, ingestion_time or processing_time")
 		return
 	}
-	c.word(path+".mode", "time mode", t.Mode, "event_time", "ingestion_time", "processing_time")
+	c.word(path+".mode", "time mode", t.Mode, specWords("TimeSpec.mode")...)
 	if t.Mode != "event_time" {
 		if t.TimestampField != "" {
 			c.add(path+".timestamp_field", "means nothing with mode "+t.Mode, "remove it, or give mode event_time")
@@ -257,7 +257,7 @@ func (c *specCheck) time(path string, t *TimeSpec) {
 		c.add(path+".timestamp_field", "is missing", "name the Int64 (milliseconds) or timestamp column that holds the event time")
 	}
 	if w := t.Watermark; w != nil {
-		c.word(path+".watermark.strategy", "watermark strategy", w.Strategy, "bounded_out_of_orderness")
+		c.word(path+".watermark.strategy", "watermark strategy", w.Strategy, specWords("WatermarkSpec.strategy")...)
 		if w.OutOfOrderness < 0 {
 			c.add(path+".watermark.out_of_orderness_ms", fmt.Sprintf("%s is negative", w.OutOfOrderness), "give 0 or more")
 		}

@@ -82,9 +82,7 @@ func (b *specBuilder) operator(i int, o OperatorSpec) {
 		b.job.ids[o.ID] = n
 	}
 	n.ID, n.Parallelism = o.ID, max(o.Parallelism, 0)
-	if o.OnError == "skip" {
-		n.OnError = operator.Skip()
-	}
+	b.onError(n, path+".on_error", o.OnError)
 	b.job.nodes = append(b.job.nodes, n)
 	var err error
 	switch o.Kind {

@@ -202,7 +202,7 @@ func TestB5_validateTellsWhatIsWrongByPath(t *testing.T) {
 		"operator id":      {func(s *arkflow.JobSpec) { s.Operators[0].ID = "" }, `operators[0].id: operator ID is empty`},
 		"operator twice":   {func(s *arkflow.JobSpec) { s.Operators[1].ID = "in" }, `operators[1].id: the ID "in" is used twice`},
 		"no kind":          {func(s *arkflow.JobSpec) { s.Operators[1].Kind = "" }, `operators[1].kind: there is no kind`},
-		"on_error":         {func(s *arkflow.JobSpec) { s.Operators[1].OnError = "ignore" }, `operators[1].on_error: no error policy "ignore"`},
+		"on_error":         {func(s *arkflow.JobSpec) { s.Operators[1].OnError = &arkflow.ErrorSpec{Then: "ignore"} }, `operators[1].on_error: no error policy "ignore"`},
 		"config of source": {func(s *arkflow.JobSpec) { s.Operators[0].Config = map[string]any{} }, `operators[0].config: a source has its config under sources`},
 		"no source":        {func(s *arkflow.JobSpec) { s.Sources = nil }, `operators[0]: the source "in" is not described; add it under sources`},
 		"unknown source":   {func(s *arkflow.JobSpec) { s.Sources[0].OperatorID = "inn" }, `sources[0].operator_id: no source operator "inn"; did you mean "in"?`},

@@ -38,29 +38,22 @@ type specWriter struct {
 }
 
 func (w *specWriter) node(n *node) {
-	o := OperatorSpec{ID: n.ID, Kind: n.Kind(), Parallelism: n.Parallelism}
-	switch retries, _ := n.OnError.Retries(); {
-	case retries > 0 || n.OnError.DeadLetterSink() != nil:
-		w.faults.Add(&Fault{Operator: n.ID, At: n.At, Path: "on_error", Problem: fmt.Sprintf("the error policy %q cannot be written in a spec", n.OnError),
-			Hint: "run the job from its program, or use Fail() or Skip()"})
-	case n.OnError.Skips():
-		o.OnError = "skip"
-	}
+	o := OperatorSpec{ID: n.ID, Kind: n.Kind(), Parallelism: n.Parallelism, OnError: w.onError(n)}
 	switch {
 	case n.Source != nil:
 		o.Kind = "source"
 		s := SourceSpec{OperatorID: n.ID, InputType: n.Source.Kind(), Time: timeSpec(n.Time), MaxRate: n.MaxRate, MaxDrift: n.MaxDrift}
-		s.Config, s.Codec = w.component(n, n.Source, s.InputType)
+		s.Config, s.Codec = w.component(n, "", n.Source, s.InputType)
 		w.spec.Sources = append(w.spec.Sources, s)
 	case n.Sink != nil:
 		o.Kind = "sink"
 		s := SinkSpec{OperatorID: n.ID, OutputType: n.Sink.Kind(), MaxRate: n.MaxRate}
-		s.Config, s.Codec = w.component(n, n.Sink, s.OutputType)
+		s.Config, s.Codec = w.component(n, "", n.Sink, s.OutputType)
 		w.spec.Sinks = append(w.spec.Sinks, s)
 	default:
 		c, ok := n.Operator.(connectors.ConfiguredOperator)
 		if !ok {
-			w.cannot(n, n.Operator)
+			w.cannot(n, "", n.Operator)
 			break
 		}
 		config, err := c.Config()
@@ -72,15 +65,19 @@ func (w *specWriter) node(n *node) {
 	w.spec.Operators = append(w.spec.Operators, o)
 }
 
-// component asks a source or sink how it is configured.
-func (w *specWriter) component(n *node, x any, kind string) (config, codec map[string]any) {
+// component asks a source or sink how it is configured. path is where it belongs in the operator, "" for the operator itself.
+func (w *specWriter) component(n *node, path string, x any, kind string) (config, codec map[string]any) {
 	c, ok := x.(connectors.Configured)
 	if !ok {
-		w.cannot(n, x)
+		w.cannot(n, path, x)
 		return nil, nil
 	}
 	config, codec, err := c.Config()
-	w.faults.Add(under(err, "config", n.ID))
+	at := "config"
+	if path != "" {
+		at = path + ".config"
+	}
+	w.faults.Add(under(err, at, n.ID))
 	if len(config) > 0 {
 		config = cloneMap(config)
 		config["type"] = kind
@@ -90,8 +87,8 @@ func (w *specWriter) component(n *node, x any, kind string) (config, codec map[s
 	return config, codec
 }
 
-func (w *specWriter) cannot(n *node, x any) {
-	w.faults.Add(&Fault{Operator: n.ID, At: n.At, Problem: fmt.Sprintf("a %T cannot be written in a spec: it has no method Config", x),
+func (w *specWriter) cannot(n *node, path string, x any) {
+	w.faults.Add(&Fault{Operator: n.ID, Path: path, At: n.At, Problem: fmt.Sprintf("a %T cannot be written in a spec: it has no method Config", x),
 		Hint: "run the job from its program, or give the type that method"})
 }
 
@@ -150,7 +147,8 @@ func (s JobSpec) clone() JobSpec {
 	s.Operators, s.Edges = slices.Clone(s.Operators), slices.Clone(s.Edges)
 	s.Sources, s.Sinks = slices.Clone(s.Sources), slices.Clone(s.Sinks)
 	for i := range s.Operators {
-		s.Operators[i].Config = cloneMap(s.Operators[i].Config)
+		o := &s.Operators[i]
+		o.Config, o.OnError = cloneMap(o.Config), o.OnError.clone()
 	}
 	for i := range s.Edges {
 		s.Edges[i].Key = slices.Clone(s.Edges[i].Key)

@@ -1,6 +1,7 @@
 package connectors
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -9,10 +10,11 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/hashicorp/go-multierror"
 )
 
 // Decoder is a type that takes its value from a spec by itself. DecodeSpec is called with a value as in Params.Config; its
-// error is told with the value's path.
+// error is told with the value's path, before the path of each fault where it holds faults.
 type Decoder interface{ DecodeSpec(x any) error }
 
 // DecodeMap fills the struct that into points to from a map, strictly. Every key must be the `json` tag of a field (an
@@ -38,6 +40,28 @@ type decoder struct{ faults fault.List }
 
 func (d *decoder) fault(path, format string, args ...any) {
 	d.faults.Add(&fault.Fault{Path: path, Problem: fmt.Sprintf(format, args...)})
+}
+
+// below adds what is wrong within the value at path.
+func (d *decoder) below(path string, err error) {
+	var many *multierror.Error
+	var f *fault.Fault
+	switch {
+	case err == nil:
+	case errors.As(err, &many):
+		for _, e := range many.Errors {
+			d.below(path, e)
+		}
+	case errors.As(err, &f):
+		c := *f
+		c.Path = join(path, f.Path)
+		if f.Path == "" {
+			c.Path = path
+		}
+		d.faults.Add(&c)
+	default:
+		d.fault(path, "%v", err)
+	}
 }
 
 func (d *decoder) structure(path string, m map[string]any, v reflect.Value) {
@@ -90,9 +114,7 @@ func (d *decoder) value(path, name string, x any, v reflect.Value) {
 	}
 	if v.CanAddr() {
 		if own, ok := v.Addr().Interface().(Decoder); ok {
-			if err := own.DecodeSpec(x); err != nil {
-				d.fault(path, "%v", err)
-			}
+			d.below(path, own.DecodeSpec(x))
 			return
 		}
 	}

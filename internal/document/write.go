@@ -15,6 +15,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
+// Encoder is a struct that stands in a document as another value: EncodeSpec gives that.
+type Encoder interface{ EncodeSpec() any }
+
 // YAML writes a struct (or what it is made of) as YAML: the fields in their order under their `json` names, those with
 // omitempty left out when zero, maps in the order of their keys. A time.Duration whose name ends in "_ms" is written as
 // whole milliseconds where it is whole, else in Go's form. Parse gives equal values again.
@@ -127,6 +130,9 @@ func node(name string, v reflect.Value) (*yaml.Node, error) {
 	case reflect.Map:
 		return mapping(v)
 	case reflect.Struct:
+		if e, ok := v.Interface().(Encoder); ok {
+			return node(name, reflect.ValueOf(e.EncodeSpec()))
+		}
 		n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
 		return n, structure(n, v)
 	}
