@@ -26,7 +26,7 @@ func (e Expr) Bind(s *arrow.Schema) (*Program, error) {
 		}
 		return nil, err
 	}
-	p := &Program{expr: e, schema: s, root: root.use(), typ: root.typ, nullable: root.nullable, column: -1, constant: root.lit, ratios: bd.ratios}
+	p := &Program{expr: e, schema: s, root: root.use(), typ: root.typ, nullable: root.nullable, column: -1, constant: root.lit, ratios: bd.ratios, memos: bd.memos, slots: bd.slots}
 	if c, ok := root.step.(*columnStep); ok {
 		p.column = c.index
 	}
@@ -44,6 +44,8 @@ type binder struct {
 	faults  fault.List
 	first   error
 	ratios  int
+	memos   int
+	slots   int
 }
 
 // bound is a sub-expression with its type.
@@ -109,9 +111,12 @@ func (bd *binder) bind(n *tree.Node) (bound, bool) {
 		return bd.nullTest(n)
 	case tree.OpIn:
 		return bd.in(n)
-	case tree.OpCall, tree.OpCast, tree.OpTryCast, tree.OpCase, tree.OpSwitch:
-		bd.faultf(n, "", "is not supported")
-		return bound{}, false
+	case tree.OpCall:
+		return bd.call(n)
+	case tree.OpCast, tree.OpTryCast:
+		return bd.explicitCast(n)
+	case tree.OpCase, tree.OpSwitch:
+		return bd.caseWhen(n)
 	}
 	l, okL := bd.bind(n.Args[0])
 	r, okR := bd.bind(n.Args[1])
@@ -179,7 +184,7 @@ func (bd *binder) truth(n *tree.Node, s step, args ...bound) (bound, bool) {
 // compute evaluates a step over constants for one row.
 func (bd *binder) compute(s step, t arrow.DataType) (tree.Literal, bool) {
 	var errs Errors
-	ev := &Evaluator{errs: &errs, avoid: make([]uint8, bd.ratios)}
+	ev := &Evaluator{errs: &errs, avoid: make([]uint8, bd.ratios), memos: make([]any, bd.memos), slots: make([]vec, bd.slots)}
 	v := s.eval(ev, block{n: 1}, nil)
 	switch {
 	case len(errs.list) > 0:
@@ -188,6 +193,8 @@ func (bd *binder) compute(s step, t arrow.DataType) (tree.Literal, bool) {
 		return tree.Literal{Type: t}, true
 	case t.ID() == arrow.BOOL:
 		return tree.Literal{Type: t, Value: v.data[0] == 1}, true
+	case v.text != nil:
+		return tree.Literal{Type: t, Value: string(v.text.Bytes(int(v.rows[0])))}, true
 	}
 	var w int128
 	copy(column.BytesOf(w[:]), v.data)

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
 )
@@ -35,7 +36,23 @@ type vec struct {
 	rows  []uint32
 
 	buf, mask []byte // scratch memory that data and valid lie in; nil where they lie elsewhere
+	own, kept *texts // scratch memory that text lies in: its places, and its bytes where they are of another operand
 }
+
+// texts is scratch memory for the texts that a step makes: text i is that of row 2i of col.
+type texts struct {
+	col   column.Column
+	spans []int32
+	chars []byte
+}
+
+// evenRows are the rows of a texts.
+var evenRows = func() (rows [blockRows]uint32) {
+	for i := range rows {
+		rows[i] = uint32(2 * i)
+	}
+	return rows
+}()
 
 // step is a typed node of a program. It is immutable: evaluators of several tasks share it.
 type step interface {
@@ -47,6 +64,34 @@ type step interface {
 // scratch lends the memory of intermediate values. The last buffer that came back is lent first: it is in the cache.
 type scratch struct {
 	values, wide, masks [][]byte
+	texts               []*texts
+}
+
+// keptText bounds the bytes of text that scratch memory keeps from block to block.
+const keptText = 1 << 20
+
+// newTexts gives scratch memory for n texts.
+func (ev *Evaluator) newTexts() *texts {
+	if n := len(ev.texts); n > 0 {
+		t := ev.texts[n-1]
+		ev.texts = ev.texts[:n-1]
+		return t
+	}
+	return &texts{spans: make([]int32, 2*blockRows)}
+}
+
+// hold makes v the n texts that lie in t: places in chars, which are t's own, or those of another vec that is kept.
+func (v *vec) hold(t *texts, chars []byte, n int) {
+	t.col = column.Column{Type: arrow.BinaryTypes.Binary, Kind: column.Bytes, Data: chars, Offsets: t.spans[:2*n]}
+	v.text, v.rows, v.own = &t.col, evenRows[:n], t
+}
+
+func (ev *Evaluator) freeTexts(t *texts) {
+	if cap(t.chars) > keptText {
+		t.chars = nil
+	}
+	t.col = column.Column{}
+	ev.texts = append(ev.texts, t)
 }
 
 func pop(list *[][]byte, size int) []byte {
@@ -83,6 +128,14 @@ func (ev *Evaluator) done(v *vec) {
 	if v.mask != nil {
 		ev.masks = append(ev.masks, v.mask)
 		v.mask = nil
+	}
+	if v.own != nil {
+		ev.freeTexts(v.own)
+		v.own = nil
+	}
+	if v.kept != nil {
+		ev.freeTexts(v.kept)
+		v.kept = nil
 	}
 }
 
@@ -127,15 +180,20 @@ func (v *vec) hideNulls() {
 
 // fail records that row i of the block is in error, and makes it null.
 func (ev *Evaluator) fail(v *vec, b block, i int, what *failure, x, y [2]uint64) {
-	ev.errs.add(b.row(i), what, x, y)
+	ev.errs.add(rowFault{row: b.row(i), what: what, a: x, b: y})
+	ev.makeNull(v, b.n, i)
+}
+
+// makeNull makes row i of n null.
+func (ev *Evaluator) makeNull(v *vec, n, i int) {
 	if v.mask == nil {
 		v.mask = ev.mask()
 		if v.valid == nil {
-			calc.FillBytes(v.mask[:b.n], 1)
+			calc.FillBytes(v.mask[:n], 1)
 		} else {
 			copy(v.mask, v.valid)
 		}
-		v.valid = v.mask[:b.n]
+		v.valid = v.mask[:n]
 	}
 	v.valid[i] = 0
 }

@@ -33,6 +33,7 @@ type rowFault struct {
 	row  uint32
 	what *failure
 	a, b [2]uint64 // the operands, low word first
+	text string    // the problem, where the step has told it
 }
 
 // Reset forgets all errors and keeps the memory.
@@ -53,7 +54,11 @@ func (e *Errors) At(i int) error {
 		return nil
 	}
 	f := &e.list[i]
-	return &RowError{Row: int(f.row), Expr: f.what.node.String(), Problem: f.what.text(f.a, f.b)}
+	text := f.text
+	if text == "" {
+		text = f.what.text(f.a, f.b)
+	}
+	return &RowError{Row: int(f.row), Expr: f.what.node.String(), Problem: text}
 }
 
 // Without gives b without the rows in error: a derived batch, or nil where no row is left. The caller owns it.
@@ -90,8 +95,8 @@ func without(dst, rows, bad []uint32) []uint32 {
 	return dst
 }
 
-func (e *Errors) add(row uint32, what *failure, a, b [2]uint64) {
-	e.list = append(e.list, rowFault{row, what, a, b})
+func (e *Errors) add(f rowFault) {
+	e.list = append(e.list, f)
 	e.sorted = false
 }
 

@@ -2,10 +2,12 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
+	"github.com/arkflow-go/arkflow/internal/scalar"
 	"github.com/arkflow-go/arkflow/internal/tree"
 )
 
@@ -20,6 +22,8 @@ type Program struct {
 	column   int           // of a bare column reference, else -1
 	constant *tree.Literal // of a constant, else nil
 	ratios   int           // number of ratio steps
+	memos    int           // number of steps that keep something from block to block
+	slots    int           // number of values that several steps share
 }
 
 // Type is the type of the values. A bare column keeps its own, dictionaries included.
@@ -35,7 +39,9 @@ func (p *Program) Expr() Expr { return p.expr }
 func (p *Program) Column() int { return p.column }
 
 // New makes the evaluator of one task.
-func (p *Program) New() *Evaluator { return &Evaluator{p: p, avoid: make([]uint8, p.ratios)} }
+func (p *Program) New() *Evaluator {
+	return &Evaluator{p: p, avoid: make([]uint8, p.ratios), memos: make([]any, p.memos), slots: make([]vec, p.slots)}
+}
 
 // Evaluator evaluates a program for one task. It keeps scratch memory between calls, some 10 KiB for each level of the
 // expression. Not safe for concurrent use.
@@ -47,6 +53,10 @@ type Evaluator struct {
 	ids   [blockRows]uint32
 	kept  [blockRows]uint32
 	avoid []uint8 // by ratio step: blocks for which it takes the exact way
+	memos []any   // by step
+	slots []vec   // by value
+	out   scalar.Out
+	args  []scalar.Vec // of the calls that are being evaluated, the innermost last
 }
 
 // Program is what the evaluator was made for.
@@ -137,8 +147,10 @@ func (ev *Evaluator) Eval(out *column.Batch, dst *column.Column, b *column.Batch
 	kind := column.KindOf(ev.p.typ)
 	*dst = column.Column{Type: ev.p.typ, Kind: kind}
 	switch {
-	case kind == column.Bytes:
+	case kind == column.Bytes && ev.p.constant != nil:
 		return ev.repeatText(out, dst, n)
+	case kind == column.Bytes:
+		return ev.evalText(out, dst, n)
 	case kind == column.Bool:
 		dst.Data = column.Alloc[byte](out, column.BitmapLen(n))
 	case kind == column.Decimal:
@@ -163,10 +175,32 @@ func (ev *Evaluator) Eval(out *column.Batch, dst *column.Column, b *column.Batch
 		ev.storeValid(out, dst, &v, at, b.n, n)
 		ev.done(&v)
 	}
+	ev.hideFailed(out, dst)
+	return nil
+}
+
+// hideFailed makes rows in error null that an operator gave a value nevertheless.
+func (ev *Evaluator) hideFailed(out *column.Batch, dst *column.Column) {
+	if len(ev.errs.list) > 0 {
+		n := ev.batch.Len()
+		for _, row := range ev.errs.Rows() {
+			at := int(row)
+			if ev.batch.Sel != nil {
+				at, _ = slices.BinarySearch(ev.batch.Sel, row)
+			}
+			if dst.Valid == nil {
+				dst.Valid = column.Alloc[byte](out, column.BitmapLen(n))
+				calc.FillBytes(dst.Valid, 0xFF)
+			}
+			if column.Bit(dst.Valid, at) {
+				column.ClearBit(dst.Valid, at)
+				dst.Nulls++
+			}
+		}
+	}
 	if dst.Nulls == 0 {
 		dst.Valid = nil
 	}
-	return nil
 }
 
 // storeValid writes the validity of a block into the column; the bitmap is made at the first null.
@@ -183,24 +217,4 @@ func (ev *Evaluator) storeValid(out *column.Batch, dst *column.Column, v *vec, a
 		return
 	}
 	dst.Nulls += n - calc.PackBits(dst.Valid[at>>3:], v.valid[:n])
-}
-
-// repeatText makes a column of n times the constant that the program is: no other text is computed.
-func (ev *Evaluator) repeatText(out *column.Batch, dst *column.Column, n int) error {
-	s, _ := ev.p.constant.Value.(string)
-	if len(s)*n > column.MaxBatchBytes {
-		return fmt.Errorf("expression %s: %d times a text of %d bytes is more than a column of one batch holds; make the batch smaller", ev.p.expr, n, len(s))
-	}
-	dst.Offsets = column.Alloc[int32](out, n+1)
-	for i := range dst.Offsets {
-		dst.Offsets[i] = int32(i * len(s))
-	}
-	dst.Data = column.Alloc[byte](out, n*len(s))
-	for at := 0; at < len(dst.Data); at += len(s) {
-		copy(dst.Data[at:], s)
-	}
-	if ev.p.constant.IsNull() {
-		dst.Valid, dst.Nulls = column.AllocZero[byte](out, column.BitmapLen(n)), n
-	}
-	return nil
 }

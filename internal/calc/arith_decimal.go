@@ -206,3 +206,55 @@ func Int128Of(v *big.Int) Int128 {
 
 // BigOf gives a 128-bit number as a big one.
 func BigOf(v Int128) *big.Int { return decimal128.New(int64(v[1]), v[0]).BigInt() }
+
+// Below tells whether |v| < 10^digits.
+func Below(v Int128, digits int32) bool { return below(v, digits) }
+
+// Rescale gives v·10^by, cut or rounded (halves away from zero) to a whole number; false where 128 bits do not hold it.
+func Rescale(v Int128, by int32, round bool) (Int128, bool) {
+	switch {
+	case by == 0:
+		return v, true
+	case by > 0:
+		if v == (Int128{}) {
+			return v, true
+		}
+		if by > MaxDigits {
+			return Int128{}, false
+		}
+		m := mulMagnitudes(magnitude(v), Pow10[by])
+		r := Int128{m[0], m[1]}
+		if m[2]|m[3] != 0 || negative(r) {
+			return Int128{}, false
+		}
+		if negative(v) {
+			r = Negated(r)
+		}
+		return r, true
+	case by < -MaxDigits:
+		return Int128{}, true
+	}
+	m := magnitude(v)
+	if round {
+		half := halfPow10(-by)
+		var carry uint64
+		m[0], carry = bits.Add64(m[0], half[0], 0)
+		m[1], _ = bits.Add64(m[1], half[1], carry)
+	}
+	for left := -by; left > 0; left -= 19 {
+		d := Pow10[min(left, 19)][0]
+		q := m[1] / d
+		m[0], _ = bits.Div64(m[1]%d, m[0], d)
+		m[1] = q
+	}
+	if negative(v) {
+		m = Negated(m)
+	}
+	return m, true
+}
+
+// halfPow10 is 10^n / 2, n > 0.
+func halfPow10(n int32) Int128 {
+	p := Pow10[n]
+	return Int128{p[0]>>1 | p[1]<<63, p[1] >> 1}
+}

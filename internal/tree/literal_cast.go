@@ -9,9 +9,9 @@ import (
 	"github.com/arkflow-go/arkflow/internal/calc"
 )
 
-// castTo gives the constant as a value of another type where the cast is plain: the value fits exactly, a float or decimal becomes
+// As gives the constant as a value of another type where the cast is plain: the value fits exactly, a float or decimal becomes
 // the nearest float, or a text names what floats have no digits for. All else is left to the cast of rows.
-func (l Literal) castTo(t arrow.DataType) (Literal, bool) {
+func (l Literal) As(t arrow.DataType) (Literal, bool) {
 	if column.KindOf(t) == column.Invalid || t.ID() == arrow.DICTIONARY {
 		return l, false
 	}

@@ -215,17 +215,24 @@ func timeOfDayFromText(text string) (Literal, error) {
 var durationUnits = map[string]time.Duration{"nanosecond": 1, "microsecond": time.Microsecond, "millisecond": time.Millisecond, "second": time.Second,
 	"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
 
-// durationFromText reads a duration as Go writes it, 1h30m, or as a number and a word, 90 minutes. A day has 24 hours.
-func durationFromText(text string) (Literal, error) {
-	if d, err := time.ParseDuration(text); err == nil {
-		return Literal{TypeDuration, int64(d)}, nil
-	}
+// ParseDuration reads a duration as Go writes it, 1h30m, or as a number and a word, 90 minutes. A day has 24 hours.
+func ParseDuration(text string) (time.Duration, bool) {
 	if number, word, ok := strings.Cut(strings.TrimSpace(text), " "); ok {
 		unit := durationUnits[strings.TrimSuffix(strings.ToLower(strings.TrimSpace(word)), "s")]
 		n, err := strconv.ParseInt(number, 10, 64)
-		if err == nil && unit > 0 && !calc.Overflows(OpMul, n, int64(unit)) {
-			return Literal{TypeDuration, n * int64(unit)}, nil
+		if err != nil || unit == 0 || calc.Overflows(OpMul, n, int64(unit)) {
+			return 0, false
 		}
+		return time.Duration(n) * unit, true
 	}
-	return Literal{}, fmt.Errorf("%q is no duration; write it as 1h30m, 250ms", text)
+	d, err := time.ParseDuration(text)
+	return d, err == nil
+}
+
+func durationFromText(text string) (Literal, error) {
+	d, ok := ParseDuration(text)
+	if !ok {
+		return Literal{}, fmt.Errorf("%q is no duration; write it as 1h30m, 250ms", text)
+	}
+	return Literal{TypeDuration, int64(d)}, nil
 }

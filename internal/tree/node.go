@@ -107,7 +107,7 @@ func Call(name string, args ...*Node) *Node { return &Node{Op: OpCall, Name: nam
 // Cast is n as another type. A constant that the type holds becomes one of that type.
 func Cast(n *Node, t arrow.DataType, try bool) *Node {
 	if n.Op == OpLiteral && n.Fault == nil {
-		if l, ok := n.Lit.castTo(t); ok {
+		if l, ok := n.Lit.As(t); ok {
 			return &Node{Op: OpLiteral, Lit: l}
 		}
 	}
