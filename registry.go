@@ -1,6 +1,7 @@
 package arkflow
 
 import (
+	"github.com/arkflow-go/arkflow/codec/arrowipc"
 	"github.com/arkflow-go/arkflow/connectors"
 	"github.com/arkflow-go/arkflow/connectors/drop"
 	"github.com/arkflow-go/arkflow/connectors/file"
@@ -15,7 +16,7 @@ import (
 type Registry = connectors.Registry
 
 // NewRegistry gives a registry with what is built in: the sources memory, generate and file; the sinks memory, file, stdout and
-// drop; the operators filter, select, rename, drop, union, split, with_timestamps, map, flat_map, map_batch, async and window. Connectors with dependencies of their own are added by their
+// drop; the codecs json, csv and arrow_ipc; the operators filter, select, rename, drop, union, split, with_timestamps, map, flat_map, map_batch, async and window. Connectors with dependencies of their own are added by their
 // Register functions, Go functions by RegisterFunction. Each call gives a registry of its own.
 func NewRegistry() *Registry {
 	r := &Registry{}
@@ -28,6 +29,7 @@ func NewRegistry() *Registry {
 	for kind, make := range builtinOperators() {
 		_ = r.RegisterOperator(kind, make) // our kinds are well formed and there once: TestNewRegistry_holdsTheBuiltIns
 	}
+	_ = r.RegisterCodec("arrow_ipc", arrowipc.FromConfig)
 	return r
 }
 

@@ -1,6 +1,9 @@
 package connectors
 
 import (
+	"fmt"
+
+	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/arkflow-go/arkflow/operator"
 )
@@ -16,6 +19,8 @@ type Params struct {
 	Codec map[string]any
 	// Function looks up a Go function by its name in the registry. It is nil outside a registry.
 	Function func(name string) (operator.Operator, error)
+	// NewFormat makes formats of the registry. It is nil outside a registry: then Format knows json and csv.
+	NewFormat codec.NewFormat
 }
 
 // Configured is a source or sink that can say how a JobSpec would describe it: Config is the inverse of its FromParams.
@@ -36,6 +41,30 @@ func Decode(p Params, into any) error { return DecodeMap(join(p.Path, "config"),
 // like any other.
 func DecodeCodec(p Params, into any) error {
 	return DecodeMap(join(p.Path, "codec"), p.Codec, into)
+}
+
+// Format gives the format of the codec section, nil where there is none.
+func (p Params) Format() (codec.Format, error) {
+	switch {
+	case p.Codec == nil:
+		return nil, nil
+	case p.NewFormat == nil:
+		return codec.FromConfig(join(p.Path, "codec"), p.Codec)
+	}
+	return p.NewFormat(join(p.Path, "codec"), p.Codec)
+}
+
+// RecordFormat is Format for components that take records and not whole files.
+func (p Params) RecordFormat() (codec.RecordFormat, error) {
+	f, err := p.Format()
+	if f == nil || err != nil {
+		return nil, err
+	}
+	r, ok := f.(codec.RecordFormat)
+	if !ok {
+		return nil, p.Fault("codec.type", fmt.Sprintf("%q is a format of whole files", f.Kind()), "use it with a source or sink of files")
+	}
+	return r, nil
 }
 
 // Fault makes a fault at a field of the component, such as "config.url".

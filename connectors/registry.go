@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/arkflow-go/arkflow/operator"
 )
@@ -28,6 +29,7 @@ type Registry struct {
 	sinks     map[string]NewSink
 	operators map[string]NewOperator
 	functions map[string]operator.Operator
+	codecs    map[string]codec.NewFormat
 }
 
 // RegisterSource adds a kind of source: the input_type of a spec. A kind that is there already is an error.
@@ -52,6 +54,34 @@ func (r *Registry) RegisterOperator(kind string, make NewOperator) error {
 		return &fault.Fault{Problem: fmt.Sprintf("register operator kind %q: the word is taken", kind), Hint: "choose another kind"}
 	}
 	return register(&r.operators, "operator", kind, make, make == nil)
+}
+
+// RegisterCodec adds a format: the type of a codec section, beside json and csv, which every registry has. A kind that is there already is
+// an error.
+func (r *Registry) RegisterCodec(kind string, make codec.NewFormat) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if slices.Contains(codec.Kinds(), kind) {
+		return &fault.Fault{Problem: fmt.Sprintf("register codec %q: it is registered already", kind)}
+	}
+	return register(&r.codecs, "codec", kind, make, make == nil)
+}
+
+// Format makes the format of a codec section; path begins the path of each fault. Without a type it is json. An unknown type is a fault
+// that names those there are.
+func (r *Registry) Format(path string, section map[string]any) (codec.Format, error) {
+	kind, isText := section["type"].(string)
+	if !isText || slices.Contains(codec.Kinds(), kind) {
+		return codec.FromConfig(path, section)
+	}
+	r.mu.RLock()
+	make, ok := r.codecs[kind]
+	known := append(slices.Collect(maps.Keys(r.codecs)), codec.Kinds()...)
+	r.mu.RUnlock()
+	if !ok {
+		return nil, codec.NotRegistered(path, kind, known)
+	}
+	return make(path, section)
 }
 
 // RegisterFunction adds a Go function under the name by which specs refer to it (`function:`); f is what operator.Map and
@@ -106,7 +136,7 @@ func build[T any](r *Registry, table func() map[string]func(Params) (T, error), 
 		var none T
 		return none, err
 	}
-	p.Function = r.Function
+	p.Function, p.NewFormat = r.Function, r.Format
 	return make(p)
 }
 

@@ -14,7 +14,7 @@ import (
 
 // Sink writes rows to the standard output. The zero value writes JSON lines.
 type Sink struct {
-	// Format of the rows. Defaults to codec.JSON(nil).
+	// Format of the rows. A header, which CSV has, is written once, when the job starts. Defaults to codec.JSON(nil).
 	Format codec.RecordFormat
 	// Writer takes the rows in place of the standard output, one call of Write a batch; it is never closed. More than
 	// one task may write only to an *os.File, or to what Locked gives: Open refuses anything else. Defaults to os.Stdout.
@@ -70,6 +70,11 @@ func (s Sink) Open(ctx *operator.Context, in operator.Stream) (operator.Writer, 
 	if err != nil {
 		return nil, err
 	}
+	if head := enc.Header(nil); len(head) > 0 && ctx.Subtask == 0 {
+		if _, err := w.Write(head); err != nil {
+			return nil, fmt.Errorf("stdout: write: %w", err)
+		}
+	}
 	return &writer{enc: enc, w: w}, nil
 }
 
@@ -89,18 +94,11 @@ func FromParams(p connectors.Params) (operator.Sink, error) {
 	if err := connectors.Decode(p, &struct{}{}); err != nil {
 		return nil, err
 	}
-	if p.Codec == nil {
-		return Sink{}, nil
-	}
-	f, err := codec.FromConfig(p.Path+".codec", p.Codec)
+	f, err := p.RecordFormat()
 	if err != nil {
 		return nil, err
 	}
-	records, ok := f.(codec.RecordFormat)
-	if !ok {
-		return nil, p.Fault("codec.type", fmt.Sprintf("%q is a format of whole files", f.Kind()), "write it with the sink file")
-	}
-	return Sink{Format: records}, nil
+	return Sink{Format: f}, nil
 }
 
 type writer struct {
