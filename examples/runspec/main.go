@@ -1,0 +1,191 @@
+// Command runspec runs the jobs of a JobSpec document, in YAML or JSON.
+//
+//	go run ./examples/runspec -f jobs.yaml [-job ID] [-validate|-explain|-dot]
+//	go run ./examples/runspec -schema > jobspec.schema.json
+//
+// Once a second it says on stderr how each job is doing. An interrupt stops the jobs: rows in flight reach the sinks, open windows stay
+// closed. A second one cancels them. It ends with 0 when all went well, with 1 when a job failed or was cancelled, and with 2, before anything
+// is started, when the document or the command line is wrong.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/arkflow-go/arkflow"
+	"github.com/arkflow-go/arkflow/connectors/stdout"
+	"github.com/arkflow-go/arkflow/operator"
+	"github.com/hashicorp/go-multierror"
+)
+
+// The codes that the program ends with.
+const (
+	exitOK      = 0
+	exitFailed  = 1 // a job failed or was cancelled
+	exitInvalid = 2 // nothing was started
+)
+
+// env is what the program has of the world.
+type env struct {
+	stdin   io.Reader
+	stdout  io.Writer
+	stderr  io.Writer
+	signals <-chan os.Signal
+	clock   operator.Clock
+}
+
+func main() {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	os.Exit(run(os.Args[1:], env{os.Stdin, os.Stdout, os.Stderr, signals, operator.SystemClock{}}))
+}
+
+// options are the command line.
+type options struct {
+	file, job                      string
+	validate, explain, dot, schema bool
+}
+
+func parse(args []string, stderr io.Writer) (o options, err error) {
+	flags := flag.NewFlagSet("runspec", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.file, "f", "", "the `document` with the jobs, in YAML or JSON; - is the standard input")
+	flags.StringVar(&o.job, "job", "", "the `ID` of the only job to take; defaults to all")
+	flags.BoolVar(&o.validate, "validate", false, "check the jobs and start nothing")
+	flags.BoolVar(&o.explain, "explain", false, "print the plan of the jobs and start nothing")
+	flags.BoolVar(&o.dot, "dot", false, "print the plan in the language of Graphviz and start nothing")
+	flags.BoolVar(&o.schema, "schema", false, "print the JSON Schema of documents and do nothing else")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	modes := 0
+	for _, on := range []bool{o.validate, o.explain, o.dot, o.schema} {
+		if on {
+			modes++
+		}
+	}
+	switch {
+	case flags.NArg() > 0:
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	case modes > 1:
+		err = errors.New("give one of -validate, -explain, -dot and -schema")
+	case o.file == "" && !o.schema:
+		err = errors.New("give the document with -f")
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "runspec:", err)
+		flags.Usage()
+	}
+	return o, err
+}
+
+// run is the program; it gives the code to end with.
+func run(args []string, e env) int {
+	e.stderr = stdout.Locked(e.stderr) // jobs log while progress is told
+	o, err := parse(args, e.stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case err != nil:
+		return exitInvalid
+	case o.schema:
+		return e.printSchema()
+	}
+	jobs, err := load(o, e.stdin)
+	if err != nil {
+		for _, f := range list(err) {
+			fmt.Fprintln(e.stderr, f)
+		}
+		return exitInvalid
+	}
+	if o.validate || o.explain || o.dot {
+		return e.show(o, jobs)
+	}
+	return e.execute(jobs)
+}
+
+func (e env) printSchema() int {
+	schema, err := arkflow.SpecSchema()
+	if err == nil {
+		_, err = e.stdout.Write(schema)
+	}
+	if err != nil {
+		fmt.Fprintln(e.stderr, "runspec:", err)
+		return exitFailed
+	}
+	return exitOK
+}
+
+// load reads the document and makes its jobs.
+func load(o options, stdin io.Reader) ([]*arkflow.Job, error) {
+	var data []byte
+	var err error
+	if o.file == "-" {
+		data, err = io.ReadAll(stdin)
+	} else {
+		data, err = os.ReadFile(o.file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	reg, err := registry()
+	if err != nil {
+		return nil, err
+	}
+	if o.job != "" {
+		return arkflow.LoadJobs(reg, data, o.job)
+	}
+	return arkflow.LoadJobs(reg, data)
+}
+
+// registry holds every component that there is.
+func registry() (*arkflow.Registry, error) {
+	return arkflow.NewRegistry(), nil
+}
+
+// list gives the members of a list of errors, or the one error.
+func list(err error) []error {
+	var many *multierror.Error
+	if errors.As(err, &many) {
+		return many.Errors
+	}
+	return []error{err}
+}
+
+// show tells of the jobs what was asked, without starting them.
+func (e env) show(o options, jobs []*arkflow.Job) int {
+	for i, j := range jobs {
+		plan, err := j.Compile()
+		if err != nil {
+			for _, f := range list(err) {
+				fmt.Fprintln(e.stderr, f)
+			}
+			return exitInvalid
+		}
+		text := fmt.Sprintf("job %s is valid\n", j.Name())
+		switch {
+		case o.explain:
+			text = plan.Explain()
+		case o.dot:
+			text = plan.DOT()
+		}
+		if i > 0 && o.explain {
+			text = "\n" + text
+		}
+		if _, err := io.WriteString(e.stdout, text); err != nil {
+			fmt.Fprintln(e.stderr, "runspec:", err)
+			return exitFailed
+		}
+		if !o.explain { // which tells them itself
+			for _, w := range plan.Warnings() {
+				fmt.Fprintf(e.stderr, "job %s: warning: %s\n", j.Name(), w)
+			}
+		}
+	}
+	return exitOK
+}
