@@ -18,6 +18,7 @@ import (
 	"syscall"
 
 	"github.com/arkflow-go/arkflow"
+	"github.com/arkflow-go/arkflow/codec/parquet"
 	"github.com/arkflow-go/arkflow/connectors/stdout"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/hashicorp/go-multierror"
@@ -145,7 +146,8 @@ func load(o options, stdin io.Reader) ([]*arkflow.Job, error) {
 
 // registry holds every component that there is.
 func registry() (*arkflow.Registry, error) {
-	return arkflow.NewRegistry(), nil
+	reg := arkflow.NewRegistry()
+	return reg, parquet.Register(reg)
 }
 
 // list gives the members of a list of errors, or the one error.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow"
+	"github.com/arkflow-go/arkflow/codec/parquet"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -152,6 +153,12 @@ func TestRunspecEndsWith1WhenAJobFails(t *testing.T) {
 	s = command("jobs:"+strings.Replace(bad, "in.jsonl", "none.jsonl", 1), nil, "-f", "-")
 	assert.Equal(t, 1, s.code, "what is wrong with the world is no fault of the spec")
 	assert.Contains(t, s.err, "none.jsonl")
+}
+
+func TestRunspecKnowsParquet(t *testing.T) {
+	reg, err := registry()
+	require.NoError(t, err)
+	require.ErrorContains(t, parquet.Register(reg), "it is registered already")
 }
 
 func TestRunspecStopsAtTheFirstSignal(t *testing.T) {
