@@ -43,12 +43,9 @@ func (d *description) Config() (map[string]any, error) {
 	}
 	aggs := make([]any, 0, len(d.aggregates))
 	for _, g := range d.aggregates {
-		m := map[string]any{"function": g.fn}
-		if g.column != "" {
-			m["column"] = g.column
-		}
-		if g.as != "" {
-			m["as"] = g.as
+		m, err := g.config()
+		if err != nil {
+			return nil, err
 		}
 		aggs = append(aggs, m)
 	}
@@ -67,8 +64,10 @@ func (d *description) Config() (map[string]any, error) {
 //	on_full: evict            # evict (default), fail or unbounded
 //	late_policy: drop         # drop (default), route, or update: as drop, but lateness_ms must be given
 //	aggregates:
-//	  - { function: count, as: orders }            # function: count, sum, min, max or avg
+//	  - { function: count, as: orders }            # function: count, sum, min, max, avg, first, last, argmin or argmax
 //	  - { function: sum, column: amount, as: total }
+//	  - { function: sum, expr: <expression>, where: <condition>, as: large }     # see package expr for their form
+//	  - { function: argmax, column: price, values: [auction, bidder], ties: true } # values: names, or {as: name, expr: <expression>}
 //
 // A field that is unknown or of another type is a fault that names it; all faults come back together.
 func FromConfig(config map[string]any) (operator.Operator, error) {
@@ -220,11 +219,7 @@ func (r *configReader) aggregates() (out []Aggregate) {
 			continue
 		}
 		s := &configReader{left: m, path: path}
-		a := Aggregate{fn: s.text("function", ""), column: s.text("column", ""), as: s.text("as", "")}
-		if _, known := functions[a.fn]; !known {
-			s.unknown("function", "aggregate function", a.fn, "count", "sum", "min", "max", "avg")
-		}
-		s.rest(path, "function", "column", "as")
+		a := s.aggregate()
 		r.faults.Add(s.faults.Err())
 		out = append(out, a)
 	}

@@ -55,6 +55,13 @@ func (x *instance) Process(_ int, b *column.Batch, out operator.Output) error {
 	if err != nil || rows.len() == 0 {
 		return err
 	}
+	if x.computes() {
+		if b, rows, err = x.compute(b, rows, 0); err != nil || b == nil {
+			return err
+		}
+		defer b.Release()
+		lo, hi, ordered = span(b.Times, rows)
+	}
 	x.out = out
 	if x.limit > 0 && x.live()+rows.len() > x.limit {
 		return x.addNearBound(b, rows)
@@ -192,6 +199,12 @@ func (x *instance) arrive(b *column.Batch) error {
 	now, rows, err := x.arrival(b)
 	if err != nil || rows.len() == 0 {
 		return err
+	}
+	if x.computes() {
+		if b, rows, err = x.compute(b, rows, now); err != nil || b == nil {
+			return err
+		}
+		defer b.Release()
 	}
 	start := x.grid.floor(now)
 	if x.limit > 0 && x.live()+rows.len() > x.limit {

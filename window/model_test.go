@@ -1,6 +1,7 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -152,15 +153,24 @@ func (m *model) add(b *column.Batch, row int, start int64, k string) {
 
 // emit writes the result of a key of a window.
 func (m *model) emit(start int64, k string) {
-	line := fmt.Sprintf("%s|%d|%d", k, start, start+m.size)
+	lines := []string{fmt.Sprintf("%s|%d|%d", k, start, start+m.size)}
 	for _, a := range m.aggs {
-		line += "|" + m.aggregate(a, m.open[start][k])
+		var next []string
+		for _, v := range m.aggregate(a, m.open[start][k]) {
+			for _, l := range lines {
+				next = append(next, l+"|"+v)
+			}
+		}
+		lines = next
 	}
-	if name := fmt.Sprint(start, k); m.lateness > 0 {
-		line += fmt.Sprintf("|%v", m.shown[name])
-		m.shown[name] = true
+	name := fmt.Sprint(start, k)
+	for _, line := range lines {
+		if m.lateness > 0 {
+			line += fmt.Sprintf("|%v", m.shown[name])
+		}
+		m.results = append(m.results, line)
 	}
-	m.results = append(m.results, line)
+	m.shown[name] = true
 }
 
 // correct ends a batch.
@@ -200,13 +210,102 @@ func (m *model) advance(w int64) {
 	}
 }
 
-func (m *model) aggregate(a Aggregate, rows []modelRow) string {
-	if a.column == "" {
+// aggregate gives a result, or several where there are ties.
+func (m *model) aggregate(a Aggregate, rows []modelRow) []string {
+	var chosen []modelRow
+	for _, r := range rows {
+		keep := true
+		for _, w := range a.where {
+			c := r.b.Column(w.Columns()[0])
+			keep = keep && c.IsNull(r.row) == strings.Contains(w.String(), "is null")
+		}
+		if keep {
+			chosen = append(chosen, r)
+		}
+	}
+	if a.fn != "first" && a.fn != "last" && !a.arg() {
+		return []string{m.simple(a, chosen)}
+	}
+	by := func(r modelRow, name string) *column.Column { return r.b.Column(name) }
+	compare := func(name string, r, s modelRow) int {
+		x, y := by(r, name), by(s, name)
+		switch a, b := x.IsNull(r.row), y.IsNull(s.row); {
+		case a && b:
+			return 0
+		case a:
+			return -1
+		case b:
+			return 1
+		}
+		return order(x, r.row, y, s.row)
+	}
+	least := a.fn == "first" || a.fn == "argmin"
+	name := a.args[0].(string)
+	values := []string{name}
+	if a.arg() {
+		values = nil
+		for _, v := range a.args[1:] {
+			values = append(values, v.(string))
+		}
+	}
+	var best []modelRow
+	for _, r := range chosen {
+		if by(r, name).IsNull(r.row) {
+			continue
+		}
+		o := 1
+		if len(best) > 0 {
+			o = compareRows(r, best[0], a, least, compare)
+		}
+		switch {
+		case o > 0:
+			best = []modelRow{r}
+		case o == 0 && a.ties:
+			best = append(best, r)
+		}
+	}
+	var out []string
+	for _, r := range best {
+		var f []string
+		for _, v := range values {
+			f = append(f, text(by(r, v), r.row))
+		}
+		out = append(out, strings.Join(f, "|"))
+	}
+	if out == nil {
+		out = []string{strings.TrimSuffix(strings.Repeat("null|", len(values)), "|")}
+	}
+	return out
+}
+
+// compareRows says whether r is to replace s.
+func compareRows(r, s modelRow, a Aggregate, least bool, compare func(name string, r, s modelRow) int) int {
+	sign := 1
+	if least {
+		sign = -1
+	}
+	cmpTime := cmp.Compare(r.b.Times[r.row], s.b.Times[s.row])
+	if !a.arg() {
+		return cmp.Or(sign*cmpTime, sign*compare(a.args[0].(string), r, s))
+	}
+	o := sign * compare(a.args[0].(string), r, s)
+	if a.ties {
+		return o
+	}
+	o = cmp.Or(o, -cmpTime)
+	for _, v := range a.args[1:] {
+		o = cmp.Or(o, -compare(v.(string), r, s))
+	}
+	return o
+}
+
+func (m *model) simple(a Aggregate, rows []modelRow) string {
+	if len(a.args) == 0 {
 		return fmt.Sprint(len(rows))
 	}
 	var vals []modelRow
 	for _, r := range rows {
-		if !r.b.Column(a.column).IsNull(r.row) {
+		if !r.b.Column(a.args[0].(string)).IsNull(r.row) {
 			vals = append(vals, r)
 		}
 	}
@@ -219,24 +318,24 @@ func (m *model) aggregate(a Aggregate, rows []modelRow) string {
 	if a.fn == "min" || a.fn == "max" {
 		best := vals[0]
 		for _, r := range vals[1:] {
-			o := order(r.b.Column(a.column), r.row, best.b.Column(a.column), best.row)
+			o := order(r.b.Column(a.args[0].(string)), r.row, best.b.Column(a.args[0].(string)), best.row)
 			if o < 0 && a.fn == "min" || o > 0 && a.fn == "max" {
 				best = r
 			}
 		}
-		return text(best.b.Column(a.column), best.row)
+		return text(best.b.Column(a.args[0].(string)), best.row)
 	}
 	return sumText(a, vals)
 }
 
 func sumText(a Aggregate, vals []modelRow) string {
-	c := vals[0].b.Column(a.column)
+	c := vals[0].b.Column(a.args[0].(string))
 	n := big.NewInt(int64(len(vals)))
 	switch c.Kind {
 	case column.Float32, column.Float64:
 		s := 0.0
 		for _, r := range vals {
-			s += floatOf(r.b.Column(a.column), r.row)
+			s += floatOf(r.b.Column(a.args[0].(string)), r.row)
 		}
 		if a.fn == "avg" {
 			return floatText(s / float64(len(vals)))
@@ -248,7 +347,7 @@ func sumText(a Aggregate, vals []modelRow) string {
 	case column.Decimal:
 		s := new(big.Int)
 		for _, r := range vals {
-			s.Add(s, bigDecimal(r.b.Column(a.column), r.row))
+			s.Add(s, bigDecimal(r.b.Column(a.args[0].(string)), r.row))
 		}
 		if a.fn == "sum" {
 			return fits(s, new(big.Int).Neg(ten38()), ten38())
@@ -265,7 +364,7 @@ func sumText(a Aggregate, vals []modelRow) string {
 	}
 	s := new(big.Int)
 	for _, r := range vals {
-		v, _ := new(big.Int).SetString(text(r.b.Column(a.column), r.row), 10)
+		v, _ := new(big.Int).SetString(text(r.b.Column(a.args[0].(string)), r.row), 10)
 		s.Add(s, v)
 	}
 	if a.fn == "avg" {

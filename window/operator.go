@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/expr"
+	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/arkflow-go/arkflow/internal/kernel"
 	"github.com/arkflow-go/arkflow/operator"
@@ -59,6 +61,10 @@ type bound struct {
 	out      operator.Stream
 	layout   *kernel.Layout
 	keys     []int // key columns of the input
+	// schema is that of the input and of the columns that programs compute behind it; used are the columns of the input that are read.
+	schema   *arrow.Schema
+	programs []*expr.Program
+	used     []int
 }
 
 // Bind implements operator.Operator.
@@ -73,7 +79,8 @@ func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
 		return nil, faults.Err()
 	}
 	keys := d.bindKeys(in[0], &faults)
-	aggs := d.bindAggregates(in[0].Schema, &faults)
+	cols := newColumns(in[0].Schema)
+	aggs := d.bindAggregates(cols, &faults)
 	checkNames(in[0].Key, aggs, d.assigner.lateness > 0, &faults)
 	if d.assigner.lateness > 0 && in[0].Time == operator.ProcessingTime {
 		faults.Add(&fault.Fault{Path: "window.lateness", Problem: "nothing is late on a processing-time stream", Hint: "leave the lateness out, or use event time"})
@@ -81,12 +88,14 @@ func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
 	if faults.Len() > 0 {
 		return nil, faults.Err()
 	}
-	layout, err := kernel.NewLayout(in[0].Schema, keys, aggs)
+	schema := cols.schema()
+	layout, err := kernel.NewLayout(schema, keys, aggs)
 	if err != nil {
 		return nil, &fault.Fault{Path: "window", Problem: err.Error()}
 	}
-	b := &bound{assigner: d.assigner, in: in[0], layout: layout, keys: keys}
-	b.out = operator.Stream{Schema: resultSchema(in[0].Schema, keys, aggs, d.assigner.lateness > 0), Time: in[0].Time}
+	b := &bound{assigner: d.assigner, in: in[0], layout: layout, keys: keys, schema: schema, programs: cols.programs}
+	b.used = append(append(b.used, keys...), cols.used...)
+	b.out = operator.Stream{Schema: resultSchema(schema, keys, aggs, d.assigner.lateness > 0), Time: in[0].Time}
 	return b, nil
 }
 
@@ -110,17 +119,25 @@ func (d *description) bindKeys(in operator.Stream, faults *fault.List) (keys []i
 	return keys
 }
 
-func (d *description) bindAggregates(s *arrow.Schema, faults *fault.List) (aggs []kernel.Agg) {
+func (d *description) bindAggregates(c *columns, faults *fault.List) (aggs []aggregate.Agg) {
+	ties := 0
 	for i, a := range d.aggregates {
-		k, err := a.bind(s, fmt.Sprintf("window.aggregates[%d]", i))
+		path := fmt.Sprintf("window.aggregates[%d]", i)
+		k, err := a.bind(c, path)
 		faults.Add(err)
 		aggs = append(aggs, k)
+		if k.Ties {
+			ties++
+		}
+		if k.Ties && ties == 2 {
+			faults.Add(&fault.Fault{Path: path, Problem: "two aggregates of a window have ties", Hint: "use two windows"})
+		}
 	}
 	return aggs
 }
 
 // checkNames finds output columns of one name.
-func checkNames(keys []string, aggs []kernel.Agg, updates bool, faults *fault.List) {
+func checkNames(keys []string, aggs []aggregate.Agg, updates bool, faults *fault.List) {
 	seen := map[string]string{StartColumn: "the window's start", EndColumn: "the window's end"}
 	if updates {
 		seen[UpdateColumn] = "the mark of corrections"
@@ -132,17 +149,19 @@ func checkNames(keys []string, aggs []kernel.Agg, updates bool, faults *fault.Li
 		seen[k] = "a key column"
 	}
 	for i, a := range aggs {
-		if what, twice := seen[a.Name]; twice {
-			faults.Add(&fault.Fault{Path: fmt.Sprintf("window.aggregates[%d]", i), Problem: fmt.Sprintf("output column %q has the name of %s", a.Name, what),
-				Hint: "name it with As"})
-			continue
+		for _, name := range a.Names {
+			if what, twice := seen[name]; twice {
+				faults.Add(&fault.Fault{Path: fmt.Sprintf("window.aggregates[%d]", i), Problem: fmt.Sprintf("output column %q has the name of %s", name, what),
+					Hint: "name it with As"})
+				continue
+			}
+			seen[name] = "another aggregate"
 		}
-		seen[a.Name] = "another aggregate"
 	}
 }
 
 // resultSchema is W5; the names have been checked by checkNames.
-func resultSchema(s *arrow.Schema, keys []int, aggs []kernel.Agg, updates bool) *arrow.Schema {
+func resultSchema(s *arrow.Schema, keys []int, aggs []aggregate.Agg, updates bool) *arrow.Schema {
 	var fields []arrow.Field
 	for _, k := range keys {
 		f := s.Field(k)
@@ -151,9 +170,10 @@ func resultSchema(s *arrow.Schema, keys []int, aggs []kernel.Agg, updates bool) 
 	ts := &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}
 	fields = append(fields, arrow.Field{Name: StartColumn, Type: ts}, arrow.Field{Name: EndColumn, Type: ts})
 	for _, a := range aggs {
-		t, _ := a.ResultType(s)
-		count := a.Func == kernel.CountRows || a.Func == kernel.CountValues
-		fields = append(fields, arrow.Field{Name: a.Name, Type: t, Nullable: !count})
+		f, err := a.Fields(s)
+		if err == nil { // it was checked when the aggregate was bound
+			fields = append(fields, f...)
+		}
 	}
 	if updates {
 		fields = append(fields, arrow.Field{Name: UpdateColumn, Type: arrow.FixedWidthTypes.Boolean})

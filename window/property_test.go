@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/expr"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/state"
 	"github.com/stretchr/testify/require"
@@ -116,13 +117,39 @@ func drawAggs(t *rapid.T, s *arrow.Schema, from int) []Aggregate {
 	aggs := []Aggregate{Count()}
 	for i := from; i < s.NumFields(); i++ {
 		name := s.Field(i).Name
-		for _, a := range []Aggregate{Count(name), Sum(name), Avg(name), Min(name), Max(name)} {
-			if _, err := a.bind(s, ""); err == nil && rapid.IntRange(0, 2).Draw(t, a.fn) > 0 {
+		other := s.Field(rapid.IntRange(from, s.NumFields()-1).Draw(t, "other")).Name
+		greatest := ArgMax(name, other)
+		if other != name {
+			greatest = ArgMax(name, other, name)
+		}
+		for _, a := range []Aggregate{Count(name), Sum(name), Avg(name), Min(name), Max(name), First(name), Last(name),
+			ArgMin(name, other), greatest} {
+			if rapid.IntRange(0, 4).Draw(t, "filtered") == 0 {
+				a = a.Filter(drawCondition(t, s))
+			}
+			if _, err := a.bind(newColumns(s), ""); err == nil && rapid.IntRange(0, 2).Draw(t, a.fn) > 0 {
 				aggs = append(aggs, a)
 			}
 		}
 	}
+	if rapid.IntRange(0, 3).Draw(t, "ties") == 0 {
+		by, value := s.Field(rapid.IntRange(from, s.NumFields()-1).Draw(t, "by")).Name, s.Field(s.NumFields()-1).Name
+		a := ArgMax(by, value).Ties()
+		if rapid.Bool().Draw(t, "least") {
+			a.fn = "argmin"
+		}
+		aggs = append(aggs, a)
+	}
 	return aggs
+}
+
+// drawCondition gives a condition over some column.
+func drawCondition(t *rapid.T, s *arrow.Schema) expr.Expr {
+	c := expr.Col(s.Field(rapid.IntRange(0, s.NumFields()-1).Draw(t, "condition")).Name)
+	if rapid.Bool().Draw(t, "null") {
+		return c.IsNull()
+	}
+	return c.Eq(c)
 }
 
 // step is a batch or a watermark.

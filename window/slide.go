@@ -107,6 +107,13 @@ func (x *sliding) Process(_ int, b *column.Batch, out operator.Output) error {
 	if err != nil || rows.len() == 0 {
 		return err
 	}
+	if x.computes() {
+		if b, rows, err = x.compute(b, rows, 0); err != nil || b == nil {
+			return err
+		}
+		defer b.Release()
+		lo, hi, ordered = span(b.Times, rows)
+	}
 	if rows = x.takeEvicted(b, rows, lo); rows.len() == 0 {
 		return nil
 	}
@@ -396,6 +403,12 @@ func (x *sliding) arrive(b *column.Batch) error {
 	now, rows, err := x.arrival(b)
 	if err != nil || rows.len() == 0 {
 		return err
+	}
+	if x.computes() {
+		if b, rows, err = x.compute(b, rows, now); err != nil || b == nil {
+			return err
+		}
+		defer b.Release()
 	}
 	at, _, _, last := x.sliceOf(now)
 	switch {

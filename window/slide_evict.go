@@ -45,7 +45,7 @@ func (x *sliding) addNearBound(b *column.Batch, rows rowSet) error {
 // bound itself a row is added alone, and only where it makes no new entry.
 func (x *sliding) addRunNearBound(to target, b *column.Batch, rows rowSet) error {
 	for {
-		if b.Times != nil && rows.len() > 0 {
+		if !x.processing && rows.len() > 0 {
 			rows = x.takeEvicted(b, rows, b.Times[rows.at(0)])
 		}
 		if rows.len() == 0 {
@@ -64,7 +64,7 @@ func (x *sliding) addRunNearBound(to target, b *column.Batch, rows rowSet) error
 				if err := x.full(); err != nil {
 					return err
 				}
-				if b.Times == nil && x.evicted.to >= to.at {
+				if x.processing && x.evicted.to >= to.at {
 					x.ctx.Counters.Drop(operator.DropEvicted, rows.len())
 					return nil
 				}

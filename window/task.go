@@ -25,13 +25,14 @@ type task struct {
 	opened    int64 // start of the first window that W has not closed: rows before it are late
 	clock     int64 // processing time: the latest instant seen, ms
 
+	computer   computer
 	kept, late []uint32 // scratch of the filters
 }
 
 func newTask(b *bound, ctx *operator.Context) task {
 	a := b.assigner
 	return task{ctx: ctx, b: b, grid: newGrid(a.step(), a.size, a.offset), lateness: a.lateness.Milliseconds(),
-		processing: b.in.Time == operator.ProcessingTime, route: a.late == Route, limit: share(a.bound(), ctx),
+		processing: b.in.Time == operator.ProcessingTime, route: a.late == Route, limit: share(a.bound(), ctx), computer: newComputer(b),
 		watermark: operator.MinWatermark, opened: operator.MinWatermark, clock: operator.MinWatermark}
 }
 

@@ -11,12 +11,20 @@ import (
 func (t *table) accumulate(s *scratch, b *column.Batch, n int, at rowAt, refs []uint32) {
 	for i := range t.l.args {
 		arg := &t.l.args[i]
-		c := &b.Cols[arg.col]
 		at, refs := at, refs
-		if at.anyNull(c, n) {
-			at, refs = t.skipNulls(s, c, arg, n, at, refs)
+		var c *column.Column
+		if arg.col >= 0 {
+			c = &b.Cols[arg.col]
+		}
+		if arg.where != 0 || c != nil && at.anyNull(c, n) {
+			at, refs = t.skip(s, b, c, arg, n, at, refs)
 			if len(refs) == 0 {
 				continue
+			}
+		}
+		for _, a := range arg.accs {
+			if a.kind == accBest {
+				t.addBest(s, a, b, at, refs)
 			}
 		}
 		switch {
@@ -25,7 +33,9 @@ func (t *table) accumulate(s *scratch, b *column.Batch, n int, at rowAt, refs []
 			t.addDecimals(arg, column.View[[2]uint64](c.Data), at, refs)
 		case arg.kind == column.Bytes:
 			for _, a := range arg.accs {
-				t.heaps[a.side].add(t, a, c, at, refs)
+				if a.kind == accMaxBytes {
+					t.addTexts(a, c, at, refs)
+				}
 			}
 		default:
 			t.addWordArgs(s, arg, words(s.vals[:], c, at.lo, len(refs), at.rows), refs)
@@ -33,14 +43,18 @@ func (t *table) accumulate(s *scratch, b *column.Batch, n int, at rowAt, refs []
 	}
 }
 
-// skipNulls counts the nulls of each group and gives the other rows.
-func (t *table) skipNulls(s *scratch, c *column.Column, arg *argument, n int, at rowAt, refs []uint32) (rowAt, []uint32) {
+// skip counts for each group the rows that are null in c or for which the argument's condition is not true, and gives the others.
+func (t *table) skip(s *scratch, b *column.Batch, c *column.Column, arg *argument, n int, at rowAt, refs []uint32) (rowAt, []uint32) {
 	nulls := t.side(arg.nulls)
 	stride := uint32(t.l.stride)
+	var where *column.Column
+	if arg.where != 0 {
+		where = &b.Cols[arg.where-1]
+	}
 	m := 0
 	for i := range n {
 		r := at.row(i)
-		if c.IsNull(r) {
+		if c != nil && c.IsNull(r) || where != nil && (where.IsNull(r) || !column.Bit(where.Data, r)) {
 			nulls[refs[i]/stride]++
 			continue
 		}
@@ -147,6 +161,9 @@ func greatest(rows, vals []uint64, refs []uint32, x uint64) {
 // addDecimals feeds decimals, two words each.
 func (t *table) addDecimals(arg *argument, vals [][2]uint64, at rowAt, refs []uint32) {
 	for _, a := range arg.accs {
+		if a.kind == accBest {
+			continue
+		}
 		for i, ref := range refs {
 			d := vals[at.row(i)]
 			if a.kind == accMaxDec {

@@ -67,6 +67,7 @@ type scratch struct {
 	keys         []*column.Column  // key columns of the batch
 	enc          []byte            // keyEncoded: written keys of the block
 	encEnd       [blockRows]uint32
+	tuple        []byte // see best
 }
 
 // find writes the group of each of n rows into s.refs, adds new groups and counts the rows. s.keys are the key columns.

@@ -342,7 +342,7 @@ func (t *table) copyRows(src *table) {
 		t.sides[i] = slices.Clone(s)
 	}
 	for i := range src.heaps {
-		t.heaps[i] = heap{data: append(t.heaps[i].data[:0], src.heaps[i].data...), garbage: src.heaps[i].garbage}
+		t.heaps[i].Copy(&src.heaps[i])
 	}
 }
 

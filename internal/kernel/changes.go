@@ -60,7 +60,7 @@ func (r *Results) WriteChanges(p *Pane, ch *Changes, start, end int64, times boo
 		return ok
 	}
 	defer func() { r.known = nil }()
-	return r.write(len(ch.refs), start, end, times, emit, func() error { return r.add(p.t, ch.refs) })
+	return r.write(len(ch.refs), start, end, times, emit, func() error { return r.spread(p.t, ch.refs, p.t, ch.refs) })
 }
 
 // WriteCells emits the cells that have rows; see Write. Where marks is not nil they are corrections: a mark is how many of the rows
@@ -72,7 +72,7 @@ func (r *Results) WriteCells(c *Cells, marks []uint32, start, end int64, times b
 	}
 	return r.write(c.Len(), start, end, times, emit, func() error {
 		return c.t.each(&c.x.s, func(t *table, refs []uint32) error {
-			return r.addCells(c.x.t, c.x.keyRefs(t, refs), t, refs)
+			return r.spread(c.x.t, c.x.keyRefs(t, refs), t, refs)
 		})
 	})
 }

@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"bytes"
 	"math"
 	"math/bits"
 )
@@ -63,8 +62,10 @@ func (t *table) combineAcc(a accumulator, src *table, their accumulator, refs, f
 				rows[ref], rows[ref+1] = vals[f], vals[f+1]
 			}
 		}
+	case accBest:
+		t.combineBest(a, &src.heaps[their.side], vals, refs, from)
 	case accMaxBytes:
-		t.heaps[a.side].combine(t, a, &src.heaps[their.side], vals, refs, from)
+		t.combineTexts(a, &src.heaps[their.side], vals, refs, from)
 	}
 	if a.wraps() {
 		t.addSide(a.side, src, their.side, refs, from, 1)
@@ -144,34 +145,6 @@ func (t *table) addWide(a accumulator, ref uint32, lo, hi uint64) {
 		t.side(a.side)[int(ref)/t.l.stride] += 1 - 2*int64(hi>>63)
 	}
 	r[0], r[1] = l, h
-}
-
-// combine takes over the strings of another heap that are better.
-func (h *heap) combine(t *table, a accumulator, src *heap, vals []uint64, refs, from []uint32) {
-	for i, ref := range refs {
-		p, w := vals[from[i]], vals[from[i]+1]
-		if w == 0 {
-			continue
-		}
-		r := (*[2]uint64)(t.rows[int(ref)+a.off:])
-		v := src.at(w)
-		if h.better(r, p, v, a.invert) {
-			h.replace(r, p, v)
-		}
-	}
-	h.tidy(t, a)
-}
-
-// better reports whether a string is to replace that of a group; p is its prefix.
-func (h *heap) better(r *[2]uint64, p uint64, v []byte, invert bool) bool {
-	switch {
-	case r[1] == 0:
-		return true
-	case p != r[0]:
-		return (p < r[0]) == invert
-	}
-	o := bytes.Compare(v, h.at(r[1]))
-	return o != 0 && (o < 0) == invert
 }
 
 // addDense is combine for dense cells of which all that is kept beside the count is one sum of integers; src has no wraps and no nulls.

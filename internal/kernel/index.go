@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/extreme"
 	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
@@ -28,7 +29,7 @@ const maxMapped = 4
 // NewIndex gives an empty index for cells with the accumulators of a layout.
 func NewIndex(l *Layout) *Index {
 	x := &Index{l: l.cells(), t: newTable(l.index())}
-	x.simple = len(l.args) == 1 && len(l.args[0].accs) == 1 && l.args[0].accs[0].kind == accSumInt
+	x.simple = len(l.args) == 1 && l.args[0].where == 0 && len(l.args[0].accs) == 1 && l.args[0].accs[0].kind == accSumInt
 	return x
 }
 
@@ -145,7 +146,7 @@ func (x *Index) table() *table {
 	}
 	t := &table{l: x.l, end: uint32(x.l.stride), rows: make([]uint64, 8*x.l.stride)}
 	t.sides = make([][]int64, x.l.sides)
-	t.heaps = make([]heap, x.l.heaps)
+	t.heaps = make([]extreme.Heap, x.l.heaps)
 	return t
 }
 

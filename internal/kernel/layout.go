@@ -2,9 +2,12 @@ package kernel
 
 import (
 	"fmt"
+	"github.com/arkflow-go/arkflow/internal/extreme"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/aggregate"
+	"github.com/arkflow-go/arkflow/internal/chunk"
 	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
@@ -33,16 +36,19 @@ type Layout struct {
 	sides  int // number of side columns, see table.sides
 	heaps  int // number of byte heaps
 	buffer bool
+	timed  bool // see Timed
+	ties   bool // an accumulator keeps all rows that share an extreme
 }
 
 // argument is an input column of aggregates and the accumulators that are fed from it.
 type argument struct {
-	col   int
+	col   int // −1: none
+	where int // column of a condition, plus one; 0: none
 	kind  column.Kind
 	tag   keys.Tag
 	scale uint8 // decimals: keys.Type.Param
 	accs  []accumulator
-	nulls int // side that counts the nulls of each group
+	nulls int // side that counts the rows of each group that are null, or for which the condition is not true
 }
 
 type accKind uint8
@@ -54,10 +60,11 @@ const (
 	accSumDec                  // two words, wraps are counted in a side
 	accMax                     // one word: the greatest of the values' ordered forms, see ordered
 	accMaxDec                  // two words
-	accMaxBytes                // two words, see heap
+	accMaxBytes                // two words, see extreme.Heap
+	accBest                    // two words, see best
 )
 
-var accNames = [...]string{"sum", "sum", "sum", "sum", "max", "max", "max"}
+var accNames = [...]string{"sum", "sum", "sum", "sum", "max", "max", "max", "best"}
 
 // accumulator is what is kept of a column. All start as zero words. Least values are greatest inverted ones.
 type accumulator struct {
@@ -65,11 +72,12 @@ type accumulator struct {
 	invert bool // for Min
 	off    int  // first word in the row
 	words  int
-	side   int // sums: side that counts wraps; accMaxBytes: number of the heap
+	side   int // sums: side that counts wraps; accMaxBytes, accBest: number of the heap
+	best   *extreme.Rule
 }
 
 func (a accumulator) String() string {
-	if a.invert {
+	if a.invert && a.best == nil {
 		return "min"
 	}
 	return accNames[a.kind]
@@ -77,16 +85,17 @@ func (a accumulator) String() string {
 
 // output is a result column and where it comes from.
 type output struct {
-	fn      Func
+	fn      aggregate.Func
 	name    string
 	typ     arrow.DataType
 	arg     int // of Layout.args; -1 for CountRows
 	acc     int // of argument.accs; -1 for counts
+	value   int // First, Last, ArgMin, ArgMax: which of best.values
 	tenfold int // Avg of decimals: digits that its scale has more than the column's
 }
 
 // NewLayout gives the layout for key columns and aggregates over a schema.
-func NewLayout(s *arrow.Schema, keyCols []int, aggs []Agg) (*Layout, error) {
+func NewLayout(s *arrow.Schema, keyCols []int, aggs []aggregate.Agg) (*Layout, error) {
 	if len(keyCols) == 0 {
 		return nil, fmt.Errorf("no key column")
 	}
@@ -110,7 +119,7 @@ func NewLayout(s *arrow.Schema, keyCols []int, aggs []Agg) (*Layout, error) {
 			return nil, err
 		}
 	}
-	if l.stride > chunkWords/8 {
+	if l.stride > chunk.Words/8 {
 		l.buffer = false
 	}
 	return l, nil
@@ -140,46 +149,65 @@ func (l *Layout) keyMode() keyMode {
 }
 
 // add adds an aggregate and the accumulators that it needs.
-func (l *Layout) add(a Agg) error {
-	t, err := a.ResultType(l.schema)
+func (l *Layout) add(a aggregate.Agg) error {
+	fields, err := a.Fields(l.schema)
 	if err != nil {
 		return err
 	}
-	out := output{fn: a.Func, name: a.Name, typ: t, arg: -1, acc: -1}
-	if a.Func == CountRows {
+	out := output{fn: a.Func, name: fields[0].Name, typ: fields[0].Type, arg: -1, acc: -1}
+	if a.Func == aggregate.CountRows && a.Where == 0 {
 		l.outs = append(l.outs, out)
 		return nil
 	}
-	out.arg = l.argument(a.Col)
-	arg := &l.args[out.arg]
-	if a.Func == Avg && arg.kind == column.Decimal {
-		out.tenfold = int(t.(*arrow.Decimal128Type).Scale) - int(int8(keys.TypeOf(l.schema.Field(a.Col).Type).Param))
+	if a.Func == aggregate.CountRows {
+		a.Col = -1
 	}
-	if a.Func != CountValues {
+	if a.Where != 0 {
+		l.buffer = false
+	}
+	out.arg = l.argument(a.Col, a.Where)
+	arg := &l.args[out.arg]
+	switch {
+	case a.Func == aggregate.CountRows:
+		out.fn = aggregate.CountValues
+	case a.Func == aggregate.CountValues:
+	case a.Func >= aggregate.First:
+		out.acc = l.addBest(arg, a)
+		for i, f := range fields {
+			out.name, out.typ, out.value = f.Name, f.Type, i
+			l.outs = append(l.outs, out)
+		}
+		return nil
+	default:
+		if a.Func == aggregate.Avg && arg.kind == column.Decimal {
+			out.tenfold = int(out.typ.(*arrow.Decimal128Type).Scale) - int(int8(arg.scale))
+		}
 		out.acc = l.accumulator(arg, a.Func)
 	}
 	l.outs = append(l.outs, out)
 	return nil
 }
 
-// argument gives the number of a column among the arguments.
-func (l *Layout) argument(col int) int {
+// argument gives the number of a column, of the rows of a condition, among the arguments. Column −1 is no column.
+func (l *Layout) argument(col, where int) int {
 	for i := range l.args {
-		if l.args[i].col == col {
+		if l.args[i].col == col && l.args[i].where == where {
 			return i
 		}
 	}
-	t := l.schema.Field(col).Type
-	k := keys.TypeOf(t)
-	arg := argument{col: col, kind: column.KindOf(t), tag: k.Tag, scale: k.Param, nulls: l.sides}
+	arg := argument{col: col, where: where, nulls: l.sides}
+	if col >= 0 {
+		k := keys.TypeOf(l.schema.Field(col).Type)
+		arg.kind, arg.tag, arg.scale = column.KindOf(l.schema.Field(col).Type), k.Tag, k.Param
+	}
 	l.sides++
 	l.args = append(l.args, arg)
 	return len(l.args) - 1
 }
 
 // accumulator gives the number of the accumulator of a function among those of the argument.
-func (l *Layout) accumulator(arg *argument, fn Func) int {
-	want := accumulator{kind: arg.accKind(fn), invert: fn == Min, words: 1}
+func (l *Layout) accumulator(arg *argument, fn aggregate.Func) int {
+	want := accumulator{kind: arg.accKind(fn), invert: fn == aggregate.Min, words: 1}
 	for i, a := range arg.accs {
 		if a.kind == want.kind && a.invert == want.invert {
 			return i
@@ -201,14 +229,19 @@ func (l *Layout) accumulator(arg *argument, fn Func) int {
 		l.heaps++
 		l.buffer = false
 	}
-	want.off = l.stride
-	l.stride += want.words
-	arg.accs = append(arg.accs, want)
+	return l.push(arg, want)
+}
+
+// push adds an accumulator to an argument.
+func (l *Layout) push(arg *argument, a accumulator) int {
+	a.off = l.stride
+	l.stride += a.words
+	arg.accs = append(arg.accs, a)
 	return len(arg.accs) - 1
 }
 
-func (arg *argument) accKind(fn Func) accKind {
-	sum := fn == Sum || fn == Avg
+func (arg *argument) accKind(fn aggregate.Func) accKind {
+	sum := fn == aggregate.Sum || fn == aggregate.Avg
 	switch {
 	case arg.kind == column.Decimal && sum:
 		return accSumDec

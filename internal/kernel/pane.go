@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/chunk"
 )
 
 const (
@@ -22,7 +23,7 @@ type Aggregator struct {
 
 	idle      []*table
 	small     *table // groups one partition at a time
-	chunks    chunks
+	chunks    chunk.Memory
 	partsIdle *parts
 	open      int // panes
 	large     bool
@@ -102,8 +103,8 @@ func (p *Pane) Close() {
 		a.giveTable(p.t)
 	}
 	p.t, p.p, p.rows, p.seen = nil, nil, 0, 0
-	if a.open == 0 && !a.large && a.chunks.used == 0 {
-		a.chunks, a.partsIdle, a.small = chunks{}, nil, nil
+	if a.open == 0 && !a.large && a.chunks.Used == 0 {
+		a.chunks, a.partsIdle, a.small = chunk.Memory{}, nil, nil
 	}
 }
 
@@ -281,7 +282,7 @@ func (t *table) each(s *scratch, f func(t *table, refs []uint32) error) error {
 
 // SizeBytes is the memory that all panes and what they share hold.
 func (a *Aggregator) SizeBytes(open []*Pane) int {
-	n := a.chunks.sizeBytes()
+	n := a.chunks.SizeBytes()
 	for _, t := range a.idle {
 		n += t.sizeBytes()
 	}

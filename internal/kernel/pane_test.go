@@ -9,6 +9,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/state"
 	"github.com/stretchr/testify/require"
@@ -51,16 +52,16 @@ func rowsOf(t require.TestingT, p *Pane) (out []string) {
 	return out
 }
 
-func layoutOf(t require.TestingT, s *arrow.Schema, keys int, fns ...Func) *Layout {
+func layoutOf(t require.TestingT, s *arrow.Schema, keys int, fns ...aggregate.Func) *Layout {
 	var cols []int
 	for i := range keys {
 		cols = append(cols, i)
 	}
-	aggs := []Agg{{Func: CountRows, Name: "n"}}
+	aggs := []aggregate.Agg{{Func: aggregate.CountRows, Names: []string{"n"}}}
 	for c := keys; c < s.NumFields(); c++ {
 		for _, fn := range fns {
-			a := Agg{Func: fn, Col: c, Name: fmt.Sprintf("%s%d", fn, c)}
-			if _, err := a.ResultType(s); err == nil {
+			a := aggregate.Agg{Func: fn, Col: c, Names: []string{fmt.Sprintf("%s%d", fn, c)}}
+			if _, err := a.Fields(s); err == nil {
 				aggs = append(aggs, a)
 			}
 		}
@@ -87,7 +88,7 @@ func TestPartitionedPanesGiveWhatTablesGive(t *testing.T) {
 			types = append(types, rapid.SampledFrom([]arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int16, arrow.FixedWidthTypes.Boolean}).Draw(t, "arg"))
 		}
 		s := fieldsOf(types...)
-		l := layoutOf(t, s, 1, CountValues, Sum, Min, Max, Avg)
+		l := layoutOf(t, s, 1, aggregate.CountValues, aggregate.Sum, aggregate.Min, aggregate.Max, aggregate.Avg)
 		parted, plain := NewAggregator(l), NewAggregator(l)
 		parted.many, parted.few, parted.foldAt = 20, 5, rapid.IntRange(1, 300).Draw(t, "fold")
 		plain.KeepExact()
@@ -177,7 +178,7 @@ func wordsBatch(t *rapid.T, s *arrow.Schema, hot bool) *column.Batch {
 
 func TestResultBatchesHoldABoundedNumberOfStringBytes(t *testing.T) {
 	s := fieldsOf(arrow.BinaryTypes.String, arrow.BinaryTypes.String)
-	l := layoutOf(t, s, 1, Max)
+	l := layoutOf(t, s, 1, aggregate.Max)
 	p := NewAggregator(l).Open()
 	var rows [][]any
 	for i := range 200 {
@@ -245,7 +246,7 @@ func TestKeysStayOverWindowsOnlyWhileMostAreInUse(t *testing.T) {
 func TestBytesPerKey(t *testing.T) {
 	s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64)
 	for _, keys := range []int{200_000, 700_000, 1_000_000} {
-		a := NewAggregator(layoutOf(t, s, 1, Sum))
+		a := NewAggregator(layoutOf(t, s, 1, aggregate.Sum))
 		p := a.Open()
 		b := column.NewBatch(nil, s, 8192)
 		key := make([]int64, 8192)

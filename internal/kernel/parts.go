@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/chunk"
 	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
@@ -10,74 +11,33 @@ import (
 // the window fires or when it holds many more rows than groups.
 
 const (
-	partBits   = 9
-	partCount  = 1 << partBits
-	chunkWords = 512  // of a chunk of a partition
-	foldRows   = 4096 // a partition with fewer rows than this is not folded before it fires
+	partBits  = 9
+	partCount = 1 << partBits
+	foldRows  = 4096 // a partition with fewer rows than this is not folded before it fires
 )
-
-// chunks lends the memory of partitions in chunks of chunkWords.
-type chunks struct {
-	buf  []uint64
-	next []uint32 // the chunk after each chunk
-	free []uint32
-	used int
-}
-
-const noChunk = ^uint32(0)
-
-func (c *chunks) get() uint32 {
-	c.used++
-	if n := len(c.free); n > 0 {
-		id := c.free[n-1]
-		c.free = c.free[:n-1]
-		c.next[id] = noChunk
-		return id
-	}
-	id := uint32(len(c.next))
-	if need := (int(id) + 1) * chunkWords; need > len(c.buf) {
-		buf := make([]uint64, max(need, min(2*len(c.buf), len(c.buf)+max(1<<20, len(c.buf)/4)), 1<<16))
-		copy(buf, c.buf)
-		c.buf = buf
-	}
-	c.next = append(c.next, noChunk)
-	return id
-}
-
-func (c *chunks) put(id uint32) {
-	c.used--
-	c.free = append(c.free, id)
-}
-
-func (c *chunks) sizeBytes() int { return 8*cap(c.buf) + 4*cap(c.next) + 4*cap(c.free) }
-
-// list is entries of a fixed number of words in chunks, in the order in which they came.
-type list struct {
-	first, last uint32
-	full        int // entries in the chunks before the last
-}
 
 // parts is the partitioned form of a pane.
 type parts struct {
-	c      *chunks
+	c      *chunk.Memory
 	stride int // words of an entry: the key and one an argument
 	per    int // entries in a chunk
 	cur    [partCount]cursor
-	raw    [partCount]list // entries
-	done   [partCount]list // rows of groups as a table has them
+	raw    [partCount]chunk.List // entries
+	full   [partCount]int        // entries of raw in the chunks before the last
+	done   [partCount]chunk.List // rows of groups as a table has them
 	groups [partCount]int
 	rows   int  // entries
 	stuck  bool // a sum left 64 bits: only a table can hold this pane
 }
 
-// cursor is where the next entry of a partition goes, and the end of its chunk, in words of chunks.buf.
+// cursor is where the next entry of a partition goes, and the end of its chunk, in words of Memory.Buf.
 type cursor struct{ pos, end uint32 }
 
-func newParts(c *chunks, l *Layout) *parts {
+func newParts(c *chunk.Memory, l *Layout) *parts {
 	p := &parts{c: c, stride: 1 + len(l.args)}
-	p.per = chunkWords / p.stride
+	p.per = chunk.Words / p.stride
 	for i := range p.raw {
-		p.raw[i] = list{first: noChunk, last: noChunk}
+		p.raw[i] = chunk.Empty
 		p.done[i] = p.raw[i]
 	}
 	return p
@@ -90,14 +50,14 @@ func (p *parts) append(a *Aggregator, keys []uint64, vals [][]uint64) {
 		p.appendPairs(a, keys, vals[0])
 		return
 	}
-	buf := p.c.buf
+	buf := p.c.Buf
 	stride := uint32(p.stride)
 	for i, k := range keys {
 		at := k * fib >> (64 - partBits)
 		c := &p.cur[at]
 		if c.pos == c.end {
 			p.extend(a, int(at))
-			buf = p.c.buf
+			buf = p.c.Buf
 		}
 		e := buf[c.pos : c.pos+stride]
 		e[0] = k
@@ -110,14 +70,14 @@ func (p *parts) append(a *Aggregator, keys []uint64, vals [][]uint64) {
 
 // appendPairs is append with one argument.
 func (p *parts) appendPairs(a *Aggregator, keys, vals []uint64) {
-	buf := p.c.buf
+	buf := p.c.Buf
 	vals = vals[:len(keys)]
 	for i, k := range keys {
 		at := k * fib >> (64 - partBits)
 		c := &p.cur[at]
 		if c.pos == c.end {
 			p.extend(a, int(at))
-			buf = p.c.buf
+			buf = p.c.Buf
 		}
 		e := (*[2]uint64)(buf[c.pos:])
 		e[0], e[1] = k, vals[i]
@@ -128,46 +88,24 @@ func (p *parts) appendPairs(a *Aggregator, keys, vals []uint64) {
 // extend gives a partition a new chunk, after folding it where it holds many more rows than groups.
 func (p *parts) extend(a *Aggregator, at int) {
 	r := &p.raw[at]
-	if n := r.full + p.lastRows(at); !p.stuck && n >= max(a.foldAt, 2*p.groups[at]) {
+	if n := p.full[at] + p.lastRows(at); !p.stuck && n >= max(a.foldAt, 2*p.groups[at]) {
 		p.fold(a, at)
 	}
-	if r.last != noChunk {
-		r.full += p.per
+	if r.Last != chunk.None {
+		p.full[at] += p.per
 	}
-	id := p.c.link(r)
-	pos := id * chunkWords
+	id := p.c.Link(r)
+	pos := id * chunk.Words
 	p.cur[at] = cursor{pos, pos + uint32(p.per*p.stride)}
-}
-
-// link adds a chunk to a list.
-func (c *chunks) link(l *list) uint32 {
-	id := c.get()
-	if l.last == noChunk {
-		l.first = id
-	} else {
-		c.next[l.last] = id
-	}
-	l.last = id
-	return id
-}
-
-// drop gives the chunks of a list back.
-func (c *chunks) drop(l *list) {
-	for id := l.first; id != noChunk; {
-		next := c.next[id]
-		c.put(id)
-		id = next
-	}
-	*l = list{first: noChunk, last: noChunk}
 }
 
 // lastRows is the number of entries in the last chunk of a partition.
 func (p *parts) lastRows(at int) int {
-	last := p.raw[at].last
-	if last == noChunk {
+	last := p.raw[at].Last
+	if last == chunk.None {
 		return 0
 	}
-	return int(p.cur[at].pos-last*chunkWords) / p.stride
+	return int(p.cur[at].pos-last*chunk.Words) / p.stride
 }
 
 // load groups a partition into a table: the rows of groups are added as they are, then the entries are fed.
@@ -177,9 +115,9 @@ func (p *parts) load(a *Aggregator, t *table, at int, many bool) error {
 	}
 	stride := t.l.stride
 	left := p.groups[at]
-	for id := p.done[at].first; id != noChunk; id = p.c.next[id] {
-		words := p.c.buf[int(id)*chunkWords:][:chunkWords]
-		for n := min(left, chunkWords/stride); n > 0; n-- {
+	for id := p.done[at].First; id != chunk.None; id = p.c.Next[id] {
+		words := p.c.Buf[int(id)*chunk.Words:][:chunk.Words]
+		for n := min(left, chunk.Words/stride); n > 0; n-- {
 			ref := t.insert(words[0]*t.mul, words[0], 0)
 			copy(t.rows[ref:int(ref)+stride], words[:stride])
 			words = words[stride:]
@@ -187,12 +125,12 @@ func (p *parts) load(a *Aggregator, t *table, at int, many bool) error {
 			left--
 		}
 	}
-	for id := p.raw[at].first; id != noChunk; id = p.c.next[id] {
+	for id := p.raw[at].First; id != chunk.None; id = p.c.Next[id] {
 		n := p.per
-		if id == p.raw[at].last {
+		if id == p.raw[at].Last {
 			n = p.lastRows(at)
 		}
-		if err := p.feed(a, t, p.c.buf[int(id)*chunkWords:][:n*p.stride], many); err != nil {
+		if err := p.feed(a, t, p.c.Buf[int(id)*chunk.Words:][:n*p.stride], many); err != nil {
 			return err
 		}
 	}
@@ -233,9 +171,10 @@ func (p *parts) fold(a *Aggregator, at int) {
 		p.stuck = true
 		return
 	}
-	p.rows -= p.raw[at].full + p.lastRows(at)
-	p.c.drop(&p.raw[at])
-	p.c.drop(&p.done[at])
+	p.rows -= p.full[at] + p.lastRows(at)
+	p.c.Drop(&p.raw[at])
+	p.full[at] = 0
+	p.c.Drop(&p.done[at])
 	p.cur[at] = cursor{}
 	p.groups[at] = 0
 	p.store(t, at)
@@ -249,12 +188,12 @@ func (p *parts) store(t *table, at int) {
 }
 
 func (p *parts) storeRow(row []uint64, at int) {
-	per := chunkWords / len(row)
+	per := chunk.Words / len(row)
 	if p.groups[at]%per == 0 {
-		p.c.link(&p.done[at])
+		p.c.Link(&p.done[at])
 	}
-	pos := int(p.done[at].last)*chunkWords + p.groups[at]%per*len(row)
-	copy(p.c.buf[pos:], row)
+	pos := int(p.done[at].Last)*chunk.Words + p.groups[at]%per*len(row)
+	copy(p.c.Buf[pos:], row)
 	p.groups[at]++
 }
 
@@ -270,9 +209,9 @@ func (p *parts) scatter(t *table) {
 // release gives all memory back.
 func (p *parts) release() {
 	for i := range p.raw {
-		p.c.drop(&p.raw[i])
-		p.c.drop(&p.done[i])
-		p.groups[i], p.cur[i] = 0, cursor{}
+		p.c.Drop(&p.raw[i])
+		p.c.Drop(&p.done[i])
+		p.groups[i], p.full[i], p.cur[i] = 0, 0, cursor{}
 	}
 	p.rows, p.stuck = 0, false
 }

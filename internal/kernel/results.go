@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
@@ -19,6 +20,9 @@ type Results struct {
 	// Overflow is told of a result that does not fit its column. Nil means that the result is null, an error ends Write.
 	overflow func(column, value, problem string) error
 	known    func(t *table, ref uint32) bool // whether a group has been emitted before; nil: none
+
+	tieKeys, tieRefs []uint32 // scratch of spread
+	tieWords         []uint64
 }
 
 // NewResults gives a writer of result batches in memory of the pool. The schema is that of the columns named above.
@@ -44,7 +48,9 @@ func newResults(keys, l *Layout, schema *arrow.Schema, pool *column.Pool, overfl
 // Write emits the groups of a pane that have rows, in batches of at most ResultRows. start and end are the window's; with
 // times the batches carry end − 1 as event time. emit borrows the batch.
 func (r *Results) Write(p *Pane, start, end int64, times bool, emit func(b *column.Batch) error) error {
-	return r.write(p.Live(), start, end, times, emit, func() error { return p.each(r.add) })
+	return r.write(p.Live(), start, end, times, emit, func() error {
+		return p.each(func(t *table, refs []uint32) error { return r.spread(t, refs, t, refs) })
+	})
 }
 
 // write emits n groups that add gives to the sheet, or fewer.
@@ -86,7 +92,7 @@ func (r *Results) output(col int, o *output) filler {
 		}
 	}
 	arg := &l.args[o.arg]
-	if o.fn == CountValues {
+	if o.fn == aggregate.CountValues {
 		return func(s *sheet, at int, t *table, refs []uint32) error {
 			dst := s.words(&s.b.Cols[col], at, len(refs))
 			for i, ref := range refs {
@@ -96,6 +102,9 @@ func (r *Results) output(col int, o *output) filler {
 		}
 	}
 	acc := arg.accs[o.acc]
+	if acc.kind == accBest {
+		return bestFiller(col, o.value, acc)
+	}
 	write := r.writer(col, o, arg, acc)
 	return func(s *sheet, at int, t *table, refs []uint32) error {
 		if err := write(s, at, t, refs); err != nil {
@@ -139,7 +148,7 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 			for i, ref := range refs {
 				var v []byte
 				if w := t.rows[int(ref)+acc.off+1]; w != 0 {
-					v = t.heaps[acc.side].at(w)
+					v = t.heaps[acc.side].At(w)
 				}
 				s.putBytes(col, at+i, v)
 			}
@@ -151,7 +160,7 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 			return nil
 		}
 	case accSumFloat:
-		if o.fn == Avg {
+		if o.fn == aggregate.Avg {
 			return meanFiller(col, arg, func(t *table, ref uint32) float64 {
 				return math.Float64frombits(t.rows[int(ref)+acc.off])
 			})
@@ -161,7 +170,7 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 			return nil
 		}
 	}
-	if o.fn == Avg {
+	if o.fn == aggregate.Avg {
 		return meanFiller(col, arg, func(t *table, ref uint32) float64 { return t.intSum(acc, ref) })
 	}
 	return func(s *sheet, at int, t *table, refs []uint32) error {

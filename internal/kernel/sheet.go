@@ -27,6 +27,9 @@ type sheet struct {
 	n      int // rows filled
 	text   []text
 	tmp    [blockRows]uint64
+	one    [1]uint64
+	tuple  []byte   // scratch of bestFiller
+	ties   []uint64 // where groups are spread: the word of the tuple of each row that is being added
 }
 
 // text is a Bytes column that is being filled: its bytes are a loan of the pool.
@@ -66,6 +69,9 @@ func (s *sheet) addCells(keys *table, keyRefs []uint32, t *table, refs []uint32)
 		}
 		s.n += n
 		refs, keyRefs = refs[n:], keyRefs[n:]
+		if s.ties != nil {
+			s.ties = s.ties[n:]
+		}
 		if s.n == s.size {
 			if err := s.flush(); err != nil {
 				return err
@@ -97,7 +103,7 @@ func (s *sheet) fits(keys *table, keyRefs []uint32, t *table, refs []uint32) (in
 
 func (t *table) heapBytes() (n int) {
 	for i := range t.heaps {
-		n += len(t.heaps[i].data)
+		n += t.heaps[i].Len()
 	}
 	return n
 }
@@ -114,8 +120,8 @@ func (t *table) keyBytes(ref uint32) int {
 func (t *table) stringBytes(ref uint32) (n int) {
 	for _, arg := range t.l.args {
 		for _, a := range arg.accs {
-			if w := t.rows[int(ref)+a.off+1:]; a.kind == accMaxBytes && w[0] != 0 {
-				n += len(t.heaps[a.side].at(w[0]))
+			if w := t.rows[int(ref)+a.off+1:]; (a.kind == accMaxBytes || a.kind == accBest) && w[0] != 0 {
+				n += len(t.heaps[a.side].At(w[0]))
 			}
 		}
 	}
@@ -365,7 +371,6 @@ func (s *sheet) keyStrings(col, at int, t *table, refs []uint32) {
 // keyTuples writes all columns of encoded keys.
 func (s *sheet) keyTuples(first, at int, t *table, refs []uint32) error {
 	var inline [16]byte
-	var one [1]uint64
 	for j, ref := range refs {
 		key := t.encodedKey(ref, &inline)
 		for i := range t.l.keyCols {
@@ -374,24 +379,29 @@ func (s *sheet) keyTuples(first, at int, t *table, refs []uint32) error {
 				return err
 			}
 			key = rest
-			c := &s.b.Cols[first+i]
-			switch {
-			case c.Kind == column.Bytes:
-				s.putBytes(first+i, at+j, f.Bytes)
-			case c.Kind == column.Decimal:
-				column.View[[2]uint64](c.Data)[at+j] = [2]uint64{f.Word, f.High}
-			case c.Kind.Width() == 8:
-				column.View[uint64](c.Data)[at+j] = f.Word
-			default:
-				one[0] = f.Word
-				s.put(c, at+j, one[:])
-			}
-			if f.Null {
-				s.null(c, at+j)
-			}
+			s.putField(first+i, at+j, f)
 		}
 	}
 	return nil
+}
+
+// putField writes a value that was read back.
+func (s *sheet) putField(col, at int, f keys.Field) {
+	c := &s.b.Cols[col]
+	switch {
+	case c.Kind == column.Bytes:
+		s.putBytes(col, at, f.Bytes)
+	case c.Kind == column.Decimal:
+		column.View[[2]uint64](c.Data)[at] = [2]uint64{f.Word, f.High}
+	case c.Kind.Width() == 8:
+		column.View[uint64](c.Data)[at] = f.Word
+	default:
+		s.one[0] = f.Word
+		s.put(c, at, s.one[:])
+	}
+	if f.Null {
+		s.null(c, at)
+	}
 }
 
 // encodedKey gives the written key of a group.

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"fmt"
+	"github.com/arkflow-go/arkflow/internal/extreme"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
@@ -43,7 +44,7 @@ func (l *Layout) SnapshotSchema(cells bool) *arrow.Schema {
 	}
 	add("#rows", snapInt)
 	for _, arg := range l.args {
-		name := l.schema.Field(arg.col).Name
+		name := l.argName(&arg)
 		add(name+"#nulls", snapInt)
 		for _, a := range arg.accs {
 			n := fmt.Sprintf("%s(%s)", a, name)
@@ -67,6 +68,8 @@ func (l *Layout) SnapshotSchema(cells bool) *arrow.Schema {
 				add(n, snapWord)
 			case accMaxBytes:
 				add(n, arrow.BinaryTypes.Binary)
+			case accBest:
+				add(fmt.Sprintf("%s#%d", n, a.side), arrow.BinaryTypes.Binary)
 			}
 		}
 	}
@@ -74,6 +77,18 @@ func (l *Layout) SnapshotSchema(cells bool) *arrow.Schema {
 		add("#from", snapInt)
 	}
 	return arrow.NewSchema(fields, nil)
+}
+
+// argName names an argument in saved panes.
+func (l *Layout) argName(arg *argument) string {
+	name := "*"
+	if arg.col >= 0 {
+		name = l.schema.Field(arg.col).Name
+	}
+	if arg.where != 0 {
+		name += " where " + l.schema.Field(arg.where-1).Name
+	}
+	return name
 }
 
 // Dump writes panes as tables whose memory belongs to the garbage collector.
@@ -119,7 +134,7 @@ func newDump(keys, l *Layout, cells bool, maxParallelism, groups int, emit func(
 		col++
 		for _, a := range arg.accs {
 			switch a.kind {
-			case accMaxBytes:
+			case accMaxBytes, accBest:
 				d.fill = append(d.fill, heapFiller(col, a))
 				col++
 				continue
@@ -164,7 +179,12 @@ func heapFiller(col int, a accumulator) filler {
 	return func(s *sheet, at int, t *table, refs []uint32) error {
 		for i, ref := range refs {
 			if w := t.rows[int(ref)+a.off+1]; w != 0 {
-				s.putBytes(col, at+i, t.heaps[a.side].at(w))
+				if a.best != nil {
+					s.tuple = t.heaps[a.side].Dump(s.tuple[:0], a.best, t.rows[int(ref)+a.off], w)
+					s.putBytes(col, at+i, s.tuple)
+				} else {
+					s.putBytes(col, at+i, t.heaps[a.side].At(w))
+				}
 				continue
 			}
 			s.putBytes(col, at+i, nil)
@@ -371,12 +391,22 @@ func (d *Load) block(window, from int64, b *column.Batch) error {
 		side(arg.nulls)
 		for _, a := range arg.accs {
 			switch a.kind {
+			case accBest:
+				c := next()
+				for i, ref := range refs {
+					if row := int(d.rows[i]); !c.IsNull(row) {
+						if err := t.heaps[a.side].Load((*[2]uint64)(t.rows[int(ref)+a.off:]), a.best, c.Bytes(row)); err != nil {
+							return err
+						}
+					}
+				}
+				continue
 			case accMaxBytes:
 				c := next()
 				for i, ref := range refs {
 					if row := int(d.rows[i]); !c.IsNull(row) {
 						v := c.Bytes(row)
-						t.heaps[a.side].replace((*[2]uint64)(t.rows[int(ref)+a.off:]), prefix(v), v)
+						t.heaps[a.side].Replace((*[2]uint64)(t.rows[int(ref)+a.off:]), extreme.Prefix(v), v)
 					}
 				}
 				continue

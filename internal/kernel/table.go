@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"github.com/arkflow-go/arkflow/internal/extreme"
 	"math"
 	"math/bits"
 )
@@ -46,7 +47,7 @@ type table struct {
 	nullSet  map[uint32]uint8   // keyWord, keyPair: which columns of the group's key are null, by ref
 	bytes    []byte             // keyBytes, keyEncoded: keys that are too long for the row, see longKey
 	sides    [][]int64          // by ref / stride; grown when first needed: counts of nulls, wraps of sums
-	heaps    []heap
+	heaps    []extreme.Heap
 }
 
 type nullKey struct {
@@ -57,7 +58,7 @@ type nullKey struct {
 func newTable(l *Layout) *table {
 	t := &table{l: l, mul: fib, end: uint32(l.stride)}
 	t.sides = make([][]int64, l.sides)
-	t.heaps = make([]heap, l.heaps)
+	t.heaps = make([]extreme.Heap, l.heaps)
 	t.resize(minSlots)
 	t.rows = make([]uint64, l.stride*(1+minSlots/4))
 	return t
@@ -210,7 +211,7 @@ func (t *table) clearSides() {
 		t.sides[i] = nil
 	}
 	for i := range t.heaps {
-		t.heaps[i].reset()
+		t.heaps[i].Reset()
 	}
 }
 
@@ -231,7 +232,7 @@ func (t *table) sizeBytes() int {
 		n += 8 * cap(s)
 	}
 	for i := range t.heaps {
-		n += cap(t.heaps[i].data)
+		n += t.heaps[i].Cap()
 	}
 	return n
 }

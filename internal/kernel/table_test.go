@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/state"
 	"github.com/stretchr/testify/assert"
@@ -66,7 +67,7 @@ func steps(t *table) float64 {
 
 func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	s := fieldsOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64)
-	l := layoutOf(t, s, 1, Sum, Max)
+	l := layoutOf(t, s, 1, aggregate.Sum, aggregate.Max)
 	p := NewAggregator(l).Open()
 	b := batchOf(s, []any{"a", 1}, []any{"b", 2})
 	require.NoError(t, p.AddRange(b, 0, 2))
