@@ -337,7 +337,7 @@ func (b *builder) makeInstance(n *node, g *graph.Node) error {
 		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: err}
 	}
 	if inst == nil {
-		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: errors.New("New gave no instance and no error")}
+		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: errors.New("its New gave no instance and no error")}
 	}
 	n.inst, n.outputs = inst, len(bound.Outputs())
 	n.marks, _ = inst.(operator.WatermarkHandler)
