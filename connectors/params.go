@@ -67,6 +67,9 @@ func (p Params) RecordFormat() (codec.RecordFormat, error) {
 	return r, nil
 }
 
+// Place is the path of something in the component's section, such as "config.url".
+func (p Params) Place(field string) string { return join(p.Path, field) }
+
 // Fault makes a fault at a field of the component, such as "config.url".
 func (p Params) Fault(field, problem, hint string) error {
 	return &fault.Fault{Path: join(p.Path, field), Problem: problem, Hint: hint}

@@ -41,7 +41,7 @@ func TestFromParams_faultsHaveTheirPath(t *testing.T) {
 	p := connectors.Params{Path: "jobs[0].sources[1]", Config: map[string]any{"compression": "zip", "batch_rows": -1}}
 	_, err := SourceFromParams(p)
 	assert.ErrorContains(t, err, "jobs[0].sources[1].config.path: no file is named")
-	assert.ErrorContains(t, err, `jobs[0].sources[1].config.compression: "zip" is none of auto, none, gzip`)
+	assert.ErrorContains(t, err, `jobs[0].sources[1].config.compression: "zip" is none of auto, none, gzip, zstd`)
 	assert.ErrorContains(t, err, "jobs[0].sources[1].config.batch_rows: -1 is not within 1 and 1048576")
 	p.Config = map[string]any{"path": "a", "compression": "auto", "in_ordre": true}
 	_, err = SourceFromParams(p)
@@ -55,7 +55,7 @@ func TestFromParams_faultsHaveTheirPath(t *testing.T) {
 	p = connectors.Params{Path: "jobs[0].sinks[0]", Config: map[string]any{"compression": "lz"}}
 	_, err = SinkFromParams(p)
 	assert.ErrorContains(t, err, "jobs[0].sinks[0].config.path: no file is named")
-	assert.ErrorContains(t, err, `jobs[0].sinks[0].config.compression: "lz" is none of auto, none, gzip`)
+	assert.ErrorContains(t, err, `jobs[0].sinks[0].config.compression: "lz" is none of auto, none, gzip, zstd`)
 	p.Config = map[string]any{"path": 7}
 	_, err = SinkFromParams(p)
 	assert.ErrorContains(t, err, "jobs[0].sinks[0].config.path: want a string, not 7")

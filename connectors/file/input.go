@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/arkflow-go/arkflow/codec"
-	"github.com/klauspost/compress/gzip"
 )
 
 const (
@@ -18,12 +16,14 @@ const (
 	leastBlock = 4 << 10
 )
 
-// input is an open file and the block of it that is being decoded. buf[from:to] is what was read and not decoded yet;
+// input is an open file of records and the block of it that is being decoded. buf[from:to] is what was read and not decoded yet;
 // before it lie up to tailBytes of what was.
 type input struct {
 	name    string
 	file    *os.File // nil once its end was read
 	src     io.Reader
+	unpack  func() // ends src
+	format  codec.RecordFormat
 	maxLine int
 	buf     []byte
 	from    int
@@ -33,22 +33,60 @@ type input struct {
 	over    *overlong
 }
 
-// overlong is a line that is being passed over: rest is a part of it.
+// overlong is a record that is being passed over: rest is a part of it.
 type overlong struct {
 	at   place // of its beginning
 	tail uint64
 	err  *codec.RecordError
 }
 
-// openInput opens a file at a place, and reads what is needed to tell whether it is the file that it was.
-func openInput(ctx context.Context, name string, c Compression, maxLine int, at place) (*input, error) {
+// opening says how files of records are opened.
+type opening struct {
+	format  codec.RecordFormat
+	comp    Compression
+	maxLine int
+	// header takes the header of each file that has one.
+	header func(record []byte) error
+}
+
+// open opens a file at a place, and reads what is needed to tell whether it is the file that it was.
+func (o opening) open(ctx context.Context, name string, at place) (*input, error) {
+	if !o.format.HasHeader() {
+		return o.openAt(ctx, name, at)
+	}
+	in, err := o.openAt(ctx, name, start)
+	if err != nil {
+		return nil, err
+	}
+	record, ok, err := in.nextRecord()
+	for err == nil && ok && len(record) == 0 {
+		record, ok, err = in.nextRecord()
+	}
+	if err == nil && ok {
+		if err = o.header(record); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if err == nil && in.at.offset >= at.offset {
+		return in, nil
+	}
+	if closed := in.close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o.openAt(ctx, name, at)
+}
+
+func (o opening) openAt(ctx context.Context, name string, at place) (*input, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	in := &input{name: name, file: f, src: f, maxLine: maxLine}
-	if err := in.begin(ctx, c, at); err != nil {
-		_ = f.Close() // the first error says more
+	in := &input{name: name, file: f, src: f, unpack: func() {}, format: o.format, maxLine: o.maxLine}
+	if err := in.begin(ctx, o.comp.of(name), at); err != nil {
+		_ = in.close() // the first error says more
 		return nil, err
 	}
 	return in, nil
@@ -59,9 +97,8 @@ func (in *input) begin(ctx context.Context, c Compression, at place) error {
 	if err != nil {
 		return err
 	}
-	zipped := c == Gzip || c == Auto && strings.HasSuffix(in.name, ".gz")
 	size := blockBytes
-	if !zipped {
+	if c == None {
 		if info.Size() < at.offset {
 			return in.shrank(at.offset, info.Size())
 		}
@@ -69,10 +106,12 @@ func (in *input) begin(ctx context.Context, c Compression, at place) error {
 	}
 	in.buf = make([]byte, size)
 	tail := min(at.offset, tailBytes)
-	if zipped {
-		err = in.unzip(ctx, at.offset-tail)
-	} else {
+	if c == None {
 		_, err = in.file.Seek(at.offset-tail, io.SeekStart)
+	} else if in.src, in.unpack, err = c.unpack(in.file); err == nil {
+		err = in.skip(ctx, at.offset-tail)
+	} else {
+		in.unpack = func() {}
 	}
 	if err != nil {
 		return fmt.Errorf("read %q: %w", in.name, err)
@@ -91,25 +130,16 @@ func (in *input) begin(ctx context.Context, c Compression, at place) error {
 	return nil
 }
 
-// unzip makes src give the unzipped bytes from skip on. A file without any byte is empty.
-func (in *input) unzip(ctx context.Context, skip int64) error {
-	z, err := gzip.NewReader(in.file)
-	if errors.Is(err, io.EOF) {
-		in.src = bytes.NewReader(nil)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	in.src = z
-	for done := int64(0); done < skip; {
+// skip passes over unpacked bytes.
+func (in *input) skip(ctx context.Context, n int64) error {
+	for done := int64(0); done < n; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, err := z.Read(in.buf[:min(int64(len(in.buf)), skip-done)])
-		done += int64(n)
-		if errors.Is(err, io.EOF) && done < skip {
-			return in.shrank(skip, done)
+		k, err := in.src.Read(in.buf[:min(int64(len(in.buf)), n-done)])
+		done += int64(k)
+		if errors.Is(err, io.EOF) && done < n {
+			return in.shrank(n, done)
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
@@ -151,13 +181,16 @@ func (in *input) advance(bytes int, lines int64) {
 	in.at.line += lines
 }
 
-// fill reads more, where rest holds no whole line. A *codec.RecordError says that an overlong line was passed over.
+// fill reads more, where rest holds no whole record. A *codec.RecordError says that an overlong record was passed over: it ends with the
+// line into which the limit falls.
 func (in *input) fill() error {
 	if in.over == nil && len(in.rest()) > in.maxLine {
-		in.over = &overlong{at: in.at, tail: tailHash(in.tail()), err: in.lineError(codec.TooLong(in.maxLine, in.rest()))}
+		in.over = &overlong{at: in.at, tail: tailHash(in.tail()), err: in.recordError(codec.TooLong(in.maxLine, in.rest()))}
+		in.pass(in.maxLine)
+		return in.passOver()
 	}
 	if in.over != nil {
-		in.advance(len(in.rest()), 0)
+		in.pass(len(in.rest()))
 	}
 	in.compact()
 	if in.to == len(in.buf) {
@@ -172,23 +205,29 @@ func (in *input) fill() error {
 	return nil
 }
 
-// passOver ends an overlong line, if its end was read.
+// pass passes over n bytes of an overlong record.
+func (in *input) pass(n int) {
+	in.advance(n, int64(bytes.Count(in.rest()[:n], []byte{'\n'})))
+}
+
+// passOver ends an overlong record, if its end was read.
 func (in *input) passOver() error {
 	n := bytes.IndexByte(in.rest(), '\n') + 1
-	if n == 0 && !in.ended {
+	switch {
+	case n > 0:
+		in.pass(n)
+	case in.ended:
+		in.advance(len(in.rest()), 1)
+	default:
 		return nil
 	}
-	if n == 0 {
-		n = len(in.rest())
-	}
-	in.advance(n, 1)
 	err := in.over.err
 	in.over = nil
 	return err
 }
 
-// lineError gives the error of the line at the place its own place.
-func (in *input) lineError(e *codec.RecordError) *codec.RecordError {
+// recordError gives the error of the record at the place its own place.
+func (in *input) recordError(e *codec.RecordError) *codec.RecordError {
 	e.Source, e.Line, e.Offset = in.name, in.at.line+1, in.at.offset
 	return e
 }
@@ -222,25 +261,21 @@ func (in *input) read() error {
 	return nil
 }
 
-// nextLine gives the next line without white space at its ends, until the next call; ok is false behind the last one. The
-// error of an overlong line is a *codec.RecordError.
-func (in *input) nextLine() (line []byte, ok bool, err error) {
+// nextRecord gives the next record, until the next call; ok is false behind the last one. The error of an overlong one is a
+// *codec.RecordError.
+func (in *input) nextRecord() (record []byte, ok bool, err error) {
 	for {
 		if in.over == nil {
-			n := bytes.IndexByte(in.rest(), '\n') + 1
-			if n == 0 && in.ended {
-				n = len(in.rest())
-				if n == 0 {
-					return nil, false, nil
+			record, p := in.format.Cut(in.rest(), in.ended)
+			if p.Bytes > 0 {
+				if len(record) > in.maxLine {
+					err = in.recordError(codec.TooLong(in.maxLine, record))
 				}
+				in.advance(p.Bytes, int64(p.Lines))
+				return record, true, err
 			}
-			if n > 0 {
-				line = bytes.TrimSuffix(in.rest()[:n], []byte{'\n'})
-				if len(line) > in.maxLine {
-					err = in.lineError(codec.TooLong(in.maxLine, line))
-				}
-				in.advance(n, 1)
-				return bytes.TrimSpace(line), true, err
+			if in.ended {
+				return nil, false, nil
 			}
 		}
 		if err := in.fill(); err != nil {
@@ -263,5 +298,6 @@ func (in *input) close() error {
 	if f == nil {
 		return nil
 	}
+	in.unpack()
 	return f.Close()
 }

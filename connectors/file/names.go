@@ -64,6 +64,9 @@ func findFiles(ctx context.Context, name string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("glob %q: %w", path, err)
 	}
+	if !strings.HasPrefix(filepath.Base(path), ".") {
+		found = slices.DeleteFunc(found, func(name string) bool { return strings.HasPrefix(filepath.Base(name), ".") })
+	}
 	found = slices.DeleteFunc(found, isDir)
 	if len(found) == 0 {
 		return nil, fmt.Errorf("glob %q: no file matches", path)

@@ -153,14 +153,14 @@ func TestPosition_damagedBytesAreAnError(t *testing.T) {
 	path := write(t, t.TempDir(), "a.jsonl", lines(0, 20))
 	s := Source{URL: path, Format: codec.JSON(schema)}
 	ctx := newContext(t, operator.Fail())
-	good := position{index: 0, place: place{5, 1}}.encode()
+	good := position{kind: recordPosition, place: place{5, 1}}.encode()
 	for n := range good {
 		_, err := s.Open(ctx, operator.Split{ID: path}, good[:n])
 		assert.ErrorContains(t, err, "damaged position")
 	}
 	_, err := s.Open(ctx, operator.Split{ID: path}, append([]byte{9}, good[1:]...))
-	assert.ErrorContains(t, err, "position of version 9, this program knows version 1")
-	_, err = s.Open(ctx, operator.Split{ID: path}, position{index: 3}.encode())
+	assert.ErrorContains(t, err, "position of version 9, this program knows versions 1 and 2")
+	_, err = s.Open(ctx, operator.Split{ID: path}, position{kind: recordPosition, index: 3}.encode())
 	assert.ErrorContains(t, err, "damaged position")
 	s.InOrder = true
 	_, err = s.Open(ctx, operator.Split{ID: path, Data: []byte{200}}, nil)
@@ -170,14 +170,17 @@ func TestPosition_damagedBytesAreAnError(t *testing.T) {
 }
 
 func FuzzDecodePosition(f *testing.F) {
-	f.Add(position{index: 3, name: "a.jsonl", place: place{1 << 40, 1 << 30}, tail: 7}.encode())
+	f.Add(position{kind: recordPosition, index: 3, name: "a.jsonl", place: place{1 << 40, 1 << 30}, tail: 7}.encode())
+	f.Add(position{kind: blockPosition, index: 3, name: "a.arrow", row: codec.RowPlace{Block: 5, Row: 1 << 20}, fingerprint: fingerprint{1 << 40, 7}}.encode())
 	f.Add([]byte{1, 0, 255})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		p, err := decodePosition(b)
-		if err == nil {
-			again, err := decodePosition(p.encode())
-			require.NoError(t, err)
-			require.Equal(t, p, again)
+		for _, kind := range []positionKind{recordPosition, blockPosition} {
+			p, err := decodePosition(b, kind)
+			if err == nil {
+				again, err := decodePosition(p.encode(), kind)
+				require.NoError(t, err)
+				require.Equal(t, p, again)
+			}
 		}
 	})
 }

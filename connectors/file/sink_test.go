@@ -32,7 +32,7 @@ func put(t testing.TB, ctx *operator.Context, w operator.Writer, from, to int) {
 	b.Release()
 }
 
-func content(t testing.TB, path string) string {
+func contentAt(t testing.TB, path string) string {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	if filepath.Ext(path) != ".gz" || len(text) == 0 {
@@ -52,16 +52,16 @@ func TestSink_appendsAndIsVisibleAfterFlush(t *testing.T) {
 		for run := range 3 {
 			w, err := Sink{URL: "file://" + path}.Open(ctx, stream)
 			require.NoError(t, err)
-			before := content(t, path)
+			before := contentAt(t, path)
 			put(t, ctx, w, 0, 5)
-			assert.Equal(t, before, content(t, path), "rows are gathered")
+			assert.Equal(t, before, contentAt(t, path), "rows are gathered")
 			require.NoError(t, w.Flush())
-			assert.Equal(t, before+lines(0, 5), content(t, path))
+			assert.Equal(t, before+lines(0, 5), contentAt(t, path))
 			require.NoError(t, w.Flush(), "of nothing")
 			put(t, ctx, w, 5, 6)
 			require.NoError(t, w.Close())
 			require.NoError(t, w.Close(), "again")
-			assert.Equal(t, before+lines(0, 6), content(t, path), "run %d", run)
+			assert.Equal(t, before+lines(0, 6), contentAt(t, path), "run %d", run)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func TestSink_overwrites(t *testing.T) {
 	require.NoError(t, err)
 	put(t, ctx, w, 0, 2)
 	require.NoError(t, w.Close())
-	assert.Equal(t, lines(0, 2), content(t, path))
+	assert.Equal(t, lines(0, 2), contentAt(t, path))
 }
 
 func TestSink_mendsTheEndOfWhatACrashLeft(t *testing.T) {
@@ -84,7 +84,7 @@ func TestSink_mendsTheEndOfWhatACrashLeft(t *testing.T) {
 	require.NoError(t, err)
 	put(t, ctx, w, 2, 3)
 	require.NoError(t, w.Close())
-	assert.Equal(t, lines(0, 2)+"{\"i\":2,\"s\":\n"+lines(2, 3), content(t, path))
+	assert.Equal(t, lines(0, 2)+"{\"i\":2,\"s\":\n"+lines(2, 3), contentAt(t, path))
 
 	first, second := zipped(t, lines(0, 2)), zipped(t, lines(2, 4))
 	for n := range len(second) + 1 {
@@ -97,7 +97,7 @@ func TestSink_mendsTheEndOfWhatACrashLeft(t *testing.T) {
 		if n == len(second) {
 			want = lines(0, 6)
 		}
-		require.Equal(t, want, content(t, path), "cut at %d", n)
+		require.Equal(t, want, contentAt(t, path), "cut at %d", n)
 	}
 	for _, text := range []string{lines(0, 2), "hello", "h", "\x1fhello"} {
 		path = write(t, dir, "plain.jsonl.gz", text)
@@ -127,7 +127,7 @@ func TestSink_eachTaskWritesAFileOfItsOwn(t *testing.T) {
 		require.NoError(t, w.Close())
 	}
 	for i, name := range []string{"out-0.jsonl.gz", "out-1.jsonl.gz", "out-2.jsonl.gz"} {
-		assert.Equal(t, lines(i, i+1), content(t, filepath.Join(dir, name)))
+		assert.Equal(t, lines(i, i+1), contentAt(t, filepath.Join(dir, name)))
 	}
 	assert.Equal(t, "a.b/out-7", taskName("a.b/out", 7))
 	assert.Equal(t, ".hidden-7.x", taskName(".hidden.x", 7))
@@ -142,12 +142,12 @@ func TestSink_writesOnlyWholeLines(t *testing.T) {
 	for i := range 20 {
 		put(t, ctx, w, 0, 1000)
 		want += lines(0, 1000)
-		have := content(t, path)
+		have := contentAt(t, path)
 		assert.True(t, have == "" || have[len(have)-1] == '\n', "after %d", i)
 	}
-	assert.NotEmpty(t, content(t, path), "what was gathered is written now and then")
+	assert.NotEmpty(t, contentAt(t, path), "what was gathered is written now and then")
 	require.NoError(t, w.Flush())
-	assert.Equal(t, want, content(t, path))
+	assert.Equal(t, want, contentAt(t, path))
 	require.NoError(t, w.Close())
 }
 
@@ -163,7 +163,7 @@ func TestSink_writesTheRowsOfASelection(t *testing.T) {
 	d.Release()
 	b.Release()
 	require.NoError(t, w.Close())
-	assert.Equal(t, lines(3, 4)+lines(7, 8), content(t, path))
+	assert.Equal(t, lines(3, 4)+lines(7, 8), contentAt(t, path))
 }
 
 func TestSink_failuresNameThePath(t *testing.T) {
@@ -178,7 +178,7 @@ func TestSink_failuresNameThePath(t *testing.T) {
 		{Sink{URL: dir}, dir + ": is a directory"},
 		{Sink{URL: filepath.Join(dir, "none", "out")}, "none/out: no such file or directory"},
 		{Sink{URL: "s3://b/k"}, `scheme "s3" is not supported`},
-		{Sink{URL: "a", Compression: "zip"}, "is none of auto, none, gzip"},
+		{Sink{URL: "a", Compression: "zip"}, "is none of auto, none, gzip, zstd"},
 		{Sink{URL: "a", Format: codec.JSONOf[int]()}, "is not a struct"},
 		{Sink{URL: "a", Format: codec.JSONOf[struct{ A int }]()}, "encode JSON: the rows have columns"},
 	} {
@@ -188,7 +188,7 @@ func TestSink_failuresNameThePath(t *testing.T) {
 	path := filepath.Join(dir, "out.jsonl")
 	w, err := Sink{URL: path}.Open(ctx, stream)
 	require.NoError(t, err)
-	require.NoError(t, w.(*writer).file.Close())
+	require.NoError(t, w.(*appendWriter).file.Close())
 	put(t, ctx, w, 0, 1)
 	assert.ErrorContains(t, w.Flush(), `write "`+path+`": `)
 	assert.ErrorContains(t, w.Flush(), `write "`+path+`": `, "a failed writer stays failed")

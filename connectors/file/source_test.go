@@ -147,7 +147,7 @@ func TestSource_memoryOfAnOverlongLineIsBounded(t *testing.T) {
 	ctx := newContext(t, operator.Skip())
 	r, err := Source{URL: path, Format: codec.JSON(schema)}.Open(ctx, operator.Split{ID: path}, nil)
 	require.NoError(t, err)
-	in := r.(*reader)
+	in := r.(*recordReader)
 	polls := 0
 	for {
 		b, err := r.Poll()
@@ -159,7 +159,7 @@ func TestSource_memoryOfAnOverlongLineIsBounded(t *testing.T) {
 		}
 		p, err := r.Position()
 		require.NoError(t, err)
-		at, err := decodePosition(p)
+		at, err := decodePosition(p, recordPosition)
 		require.NoError(t, err)
 		assert.Equal(t, start, at.place, "a position is never within a line")
 	}
@@ -195,7 +195,7 @@ func TestSource_faultsAtTheStartNameThePath(t *testing.T) {
 		{Source{URL: "s3://bucket/a"}, `path: "s3://bucket/a": scheme "s3" is not supported`},
 		{Source{URL: "file://host/a"}, "names no host"},
 		{Source{URL: "[a"}, `path: "[a": syntax error in pattern`},
-		{Source{URL: "a", Compression: "zip"}, `compression: "zip" is none of auto, none, gzip`},
+		{Source{URL: "a", Compression: "zip"}, `compression: "zip" is none of auto, none, gzip, zstd`},
 		{Source{URL: "a", MaxLineBytes: -1}, "max_line_bytes: -1 is not within 1 and 1073741824"},
 		{Source{URL: "a", BatchRows: 1 << 30}, "batch_rows: 1073741824 is not within 1 and 1048576"},
 		{Source{URL: "a", Format: codec.JSONOf[int]()}, "is not a struct"},

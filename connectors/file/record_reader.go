@@ -8,69 +8,69 @@ import (
 
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/column"
-	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/connectors"
 )
 
-// pollBytes bounds how much text one Poll takes, so that wide rows make smaller batches and a file of lines that are all
+// pollBytes bounds how much text one Poll takes, so that wide rows make smaller batches and a file of records that are all
 // skipped lets the task look up.
 const pollBytes = 16 << 20
 
-// reader reads the files of one split, one after the other.
-type reader struct {
-	src     Source // with its defaults
-	ctx     *operator.Context
-	files   []string
-	inOrder bool
-	index   int           // of the file that is being read
+// recordReader reads files of records.
+type recordReader struct {
+	split
+	format  codec.RecordFormat
 	in      *input        // nil until it is needed
 	dec     codec.Decoder // nil while the schema is open
 	unknown int64         // fields told to the counters
 	text    int           // bytes taken by this Poll
 	saved   *position     // where to go on; nil after that
+	lines   *[]int64      // the line of each row in the decoder; nil where nobody asks
 }
 
 // ready is closed: a file always has more to say, or its end.
 var ready = func() chan struct{} { c := make(chan struct{}); close(c); return c }()
 
-// Ready is part of operator.Reader.
-func (r *reader) Ready() <-chan struct{} { return ready }
-
-// seek goes to a position that Position gave.
-func (r *reader) seek(saved []byte) error {
-	if saved == nil {
-		return nil
+// openRecords opens a reader of files of records.
+func openRecords(s split, f codec.RecordFormat, saved []byte) (*recordReader, error) {
+	r := &recordReader{split: s, format: f}
+	if slices.Contains(s.src.Metadata, connectors.MetaOffset) {
+		r.lines = new([]int64)
 	}
-	p, err := decodePosition(saved)
-	if err != nil {
-		return fmt.Errorf("file %q: %w", r.files[0], err)
-	}
-	if r.inOrder {
-		switch at := slices.Index(r.files, p.name); {
-		case at < 0:
-			return fmt.Errorf("file %q of the saved position is not among the files of %q any more", p.name, r.src.URL)
-		case at != p.index:
-			return fmt.Errorf("file %q was number %d of %q and is number %d now: files before it came or went, whose rows would be lost or repeated",
-				p.name, p.index+1, r.src.URL, at+1)
+	if f.Schema() != nil { // nil: there was no record when the schema was looked for
+		dec, err := f.NewDecoder(s.ctx.Pool)
+		if err != nil {
+			return nil, err
 		}
+		r.dec = dec
 	}
-	if p.index >= len(r.files) {
-		return fmt.Errorf("file %q: damaged position", r.files[0])
+	if saved == nil {
+		return r, nil
 	}
-	r.index, r.saved = p.index, &p
-	return r.open()
+	p, err := decodePosition(saved, recordPosition)
+	if err != nil {
+		return nil, fmt.Errorf("file %q: %w", s.files[0], err)
+	}
+	if err := r.seek(p); err != nil {
+		return nil, err
+	}
+	r.saved = &p
+	return r, r.open()
 }
 
+// Ready is part of operator.Reader.
+func (r *recordReader) Ready() <-chan struct{} { return ready }
+
 // open opens the file that is to be read, at the saved position if there is one.
-func (r *reader) open() error {
+func (r *recordReader) open() error {
 	at := start
 	if r.saved != nil {
 		at = r.saved.place
 	}
-	in, err := openInput(r.ctx, r.files[r.index], r.src.Compression, r.src.MaxLineBytes, at)
+	in, err := r.src.opening(r.format, r.header).open(r.ctx, r.files[r.index], at)
 	if err != nil {
 		return err
 	}
-	if r.saved != nil && tailHash(in.tail()) != r.saved.tail {
+	if r.saved != nil && at != start && tailHash(in.tail()) != r.saved.tail {
 		_ = in.close() // the error below says more
 		return fmt.Errorf("the file is not the one that was read before: the text of %q before the saved position, byte %d, has changed", in.name, at.offset)
 	}
@@ -78,8 +78,16 @@ func (r *reader) open() error {
 	return nil
 }
 
+// header takes the header of a file.
+func (r *recordReader) header(record []byte) error {
+	if r.dec == nil {
+		return nil
+	}
+	return r.dec.Header(record)
+}
+
 // Poll is part of operator.Reader.
-func (r *reader) Poll() (*column.Batch, error) {
+func (r *recordReader) Poll() (*column.Batch, error) {
 	r.text = 0
 	for r.text < pollBytes {
 		if r.in == nil {
@@ -98,8 +106,9 @@ func (r *reader) Poll() (*column.Batch, error) {
 			if err := r.reject(r.in.fill()); err != nil {
 				return nil, err
 			}
-		case r.index+1 < len(r.files):
-			r.index++
+		case len(r.src.Metadata) > 0 && r.dec != nil && r.dec.Len() > 0:
+			return r.finish(), nil // the rows of a batch are of one file
+		case r.more():
 			r.in = nil
 		default:
 			if b := r.finish(); b != nil {
@@ -111,8 +120,8 @@ func (r *reader) Poll() (*column.Batch, error) {
 	return r.finish(), nil
 }
 
-// decode decodes the whole lines that were read; full says that the batch is.
-func (r *reader) decode() (full bool, err error) {
+// decode decodes the whole records that were read; full says that the batch is.
+func (r *recordReader) decode() (full bool, err error) {
 	in := r.in
 	if in.over != nil {
 		r.text += len(in.rest())
@@ -122,7 +131,14 @@ func (r *reader) decode() (full bool, err error) {
 		return false, r.noSchema()
 	}
 	for len(in.rest()) > 0 {
-		p, err := r.dec.DecodeLines(in.rest(), in.ended, codec.Limits{Rows: r.src.BatchRows, RecordBytes: r.src.MaxLineBytes})
+		limits := codec.Limits{Rows: r.src.BatchRows, RecordBytes: r.src.MaxLineBytes, Lines: r.lines}
+		before := r.dec.Len()
+		p, err := r.dec.DecodeLines(in.rest(), in.ended, limits)
+		if r.lines != nil {
+			for i := before; i < len(*r.lines); i++ {
+				(*r.lines)[i] += in.at.line
+			}
+		}
 		var bad *codec.RecordError
 		if errors.As(err, &bad) {
 			bad.Source = in.name
@@ -145,20 +161,21 @@ func (r *reader) decode() (full bool, err error) {
 }
 
 // noSchema passes over blank lines; anything else came after the schema was looked for.
-func (r *reader) noSchema() error {
+func (r *recordReader) noSchema() error {
 	for {
-		line, ok, err := r.in.nextLine()
+		at := r.in.at.line + 1
+		record, ok, err := r.in.nextRecord()
 		if err != nil || !ok {
 			return err
 		}
-		if len(line) > 0 {
-			return fmt.Errorf("%s line %d: there was no record when the schema was looked for; give the schema", r.in.name, r.in.at.line)
+		if len(record) > 0 {
+			return fmt.Errorf("%s line %d: there was no record when the schema was looked for; give the schema", r.in.name, at)
 		}
 	}
 }
 
-// reject applies the error policy to a line that could not be decoded.
-func (r *reader) reject(err error) error {
+// reject applies the error policy to a record that could not be decoded.
+func (r *recordReader) reject(err error) error {
 	var bad *codec.RecordError
 	if errors.As(err, &bad) {
 		return r.ctx.Reject(1, err)
@@ -167,7 +184,7 @@ func (r *reader) reject(err error) error {
 }
 
 // finish gives the rows decoded, nil if there are none.
-func (r *reader) finish() *column.Batch {
+func (r *recordReader) finish() *column.Batch {
 	if r.dec == nil {
 		return nil
 	}
@@ -178,27 +195,31 @@ func (r *reader) finish() *column.Batch {
 	if r.dec.Len() == 0 {
 		return nil
 	}
-	return r.dec.Finish()
+	if r.lines == nil {
+		return r.complete(r.dec.Finish(), nil)
+	}
+	b := r.complete(r.dec.Finish(), *r.lines)
+	*r.lines = (*r.lines)[:0]
+	return b
 }
 
 // Position is part of operator.Reader.
-func (r *reader) Position() ([]byte, error) {
-	p := position{index: r.index}
-	if r.saved != nil {
+func (r *recordReader) Position() ([]byte, error) {
+	p := r.position()
+	p.kind = recordPosition
+	switch {
+	case r.saved != nil:
 		p = *r.saved
-	} else if r.in != nil {
+	case r.in != nil:
 		p.place, p.tail = r.in.position()
-	} else {
+	default:
 		p.tail = tailHash(nil)
-	}
-	if r.inOrder {
-		p.name = r.files[r.index]
 	}
 	return p.encode(), nil
 }
 
 // Close is part of operator.Reader.
-func (r *reader) Close() error {
+func (r *recordReader) Close() error {
 	if r.dec != nil {
 		r.dec.Discard()
 	}

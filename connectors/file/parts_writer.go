@@ -1,0 +1,202 @@
+package file
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/operator"
+)
+
+// partsWriter writes the rows of one task as parts. A part goes through two steps: sealed, it is whole and on the disk under its hidden
+// name; published, it has its name. Flush does both.
+type partsWriter struct {
+	ctx    *operator.Context
+	names  partNames
+	rotate Rotation
+	make   newContent
+	seq    int64 // of the next part
+	now    *part // nil while there is no row for one
+	failed error // the first; all later calls fail too
+}
+
+// part is a file that is being written.
+type part struct {
+	name string
+	file *os.File
+	to   content
+	rows int64
+	born time.Time
+}
+
+// openParts makes a writer of parts, behind those that there are.
+func openParts(ctx *operator.Context, s Sink, path string, make newContent) (*partsWriter, error) {
+	w := &partsWriter{ctx: ctx, names: partNamesOf(path, ctx.Subtask), make: make}
+	if s.Rotate != nil {
+		w.rotate = *s.Rotate
+	}
+	have, err := w.names.list()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range have {
+		mine := f.task == ctx.Subtask || f.task >= ctx.Parallelism && ctx.Subtask == 0
+		switch {
+		case mine && (f.hidden || s.Overwrite):
+			if err := os.Remove(f.path); err != nil {
+				return nil, err
+			}
+		case f.task == ctx.Subtask:
+			w.seq = max(w.seq, f.seq+1)
+		}
+	}
+	return w, nil
+}
+
+// Write is part of operator.Writer.
+func (w *partsWriter) Write(b *column.Batch) error {
+	if w.failed == nil {
+		w.failed = w.write(b)
+	}
+	return w.failed
+}
+
+func (w *partsWriter) write(b *column.Batch) error {
+	for at := 0; at < b.Len(); {
+		if w.now != nil && w.rotate.Age > 0 && w.ctx.Clock.Now().Sub(w.now.born) >= w.rotate.Age {
+			if err := w.end(); err != nil {
+				return err
+			}
+		}
+		if w.now == nil {
+			if err := w.begin(); err != nil {
+				return err
+			}
+		}
+		n := b.Len() - at
+		if w.rotate.Rows > 0 {
+			n = int(min(int64(n), w.rotate.Rows-w.now.rows))
+		}
+		if err := w.now.write(b, at, n); err != nil {
+			return failure("write", w.now.name, err)
+		}
+		at += n
+		if w.rotate.Rows > 0 && w.now.rows >= w.rotate.Rows || w.rotate.Bytes > 0 && w.now.to.size() >= w.rotate.Bytes {
+			if err := w.end(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// write writes n rows of a batch from the at-th on.
+func (p *part) write(b *column.Batch, at, n int) error {
+	p.rows += int64(n)
+	if n == b.Len() {
+		return p.to.write(b)
+	}
+	d := b.Derive()
+	defer d.Release()
+	if b.Sel != nil {
+		d.Sel = b.Sel[at : at+n]
+		return p.to.write(d)
+	}
+	d.Sel = column.Alloc[uint32](d, n)
+	for i := range d.Sel {
+		d.Sel[i] = uint32(at + i)
+	}
+	return p.to.write(d)
+}
+
+// begin opens the next part.
+func (w *partsWriter) begin() error {
+	name := w.names.name(w.seq)
+	f, err := os.OpenFile(hidden(name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return err
+	}
+	to, err := w.make(f)
+	if err != nil {
+		return errors.Join(failure("write", name, err), f.Close(), os.Remove(f.Name()))
+	}
+	w.seq++
+	w.now = &part{name: name, file: f, to: to, born: w.ctx.Clock.Now()}
+	return nil
+}
+
+// end seals and publishes the part.
+func (w *partsWriter) end() error {
+	p := w.now
+	w.now = nil
+	if err := p.seal(); err != nil {
+		return err
+	}
+	return publish(p.name)
+}
+
+// seal brings the whole part to the disk. After an error nothing is left of it.
+func (p *part) seal() error {
+	err := p.to.finish()
+	if err == nil {
+		err = p.file.Sync()
+	}
+	if closed := p.file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return errors.Join(failure("write", p.name, err), os.Remove(hidden(p.name)))
+	}
+	return nil
+}
+
+// publish gives a sealed part its name, for good.
+func publish(name string) error {
+	if err := os.Rename(hidden(name), name); err != nil {
+		return err
+	}
+	if err := syncDir(filepath.Dir(name)); err != nil {
+		return failure("sync", filepath.Dir(name), err)
+	}
+	return nil
+}
+
+// syncDir brings the names in a directory to the disk, where the system can.
+func syncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil // a directory cannot be opened for that
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err = d.Sync(); errors.Is(err, errors.ErrUnsupported) {
+		err = nil
+	}
+	return errors.Join(err, d.Close())
+}
+
+// Flush is part of operator.Writer: all rows are in parts that are there for good.
+func (w *partsWriter) Flush() error {
+	if w.failed == nil && w.now != nil {
+		w.failed = w.end()
+	}
+	return w.failed
+}
+
+// Close is part of operator.Writer. Rows since the last Flush become a part, unless a write has failed: then nothing is left of them.
+func (w *partsWriter) Close() error {
+	if w.now == nil {
+		return nil
+	}
+	if w.failed == nil {
+		return w.end()
+	}
+	p := w.now
+	w.now = nil
+	p.to.discard()
+	return errors.Join(p.file.Close(), os.Remove(hidden(p.name)))
+}
