@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -121,4 +122,9 @@ func Cast(n *Node, t arrow.DataType, try bool) *Node {
 // Between is low <= n and n <= high.
 func Between(n, low, high *Node) *Node {
 	return &Node{Op: OpAnd, Args: []*Node{{Op: OpGe, Args: []*Node{n, low}}, {Op: OpLe, Args: []*Node{n, high}}}}
+}
+
+// NoType is the node of a cast without a type.
+func NoType() *Node {
+	return faulty(errors.New("cast to no type: give one, such as arrow.PrimitiveTypes.Int64"))
 }
