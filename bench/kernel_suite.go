@@ -13,7 +13,9 @@ import (
 	"github.com/arkflow-go/arkflow/bench/events"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/expr"
+	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
 )
@@ -118,11 +120,11 @@ type columnLoop = func(b *column.Batch) (uint64, error)
 // hashInts is the stable hash of a column of integers.
 func hashInts(b *column.Batch) (ours, plain columnLoop, err error) {
 	ours, dst := hashLoop()
-	seed := uint64(kernel.KeyTypeOf(b.Cols[0].Type).Tag) * 0x9E3779B97F4A7C15
+	seed := uint64(keys.TypeOf(b.Cols[0].Type).Tag) * 0x9E3779B97F4A7C15
 	plain = func(b *column.Batch) (uint64, error) {
 		out := dst[:b.Rows]
 		for i, k := range column.Values[int64](&b.Cols[0]) {
-			out[i] = kernel.Mix64(uint64(k) ^ seed)
+			out[i] = keys.Mix64(uint64(k) ^ seed)
 		}
 		return out[0] ^ out[len(out)-1], nil
 	}
@@ -132,11 +134,11 @@ func hashInts(b *column.Batch) (ours, plain columnLoop, err error) {
 // hashTexts is the stable hash of a column of strings.
 func hashTexts(b *column.Batch) (ours, plain columnLoop, err error) {
 	ours, dst := hashLoop()
-	seed := uint64(kernel.KeyTypeOf(b.Cols[0].Type).Tag) * 0x9E3779B97F4A7C15
+	seed := uint64(keys.TypeOf(b.Cols[0].Type).Tag) * 0x9E3779B97F4A7C15
 	plain = func(b *column.Batch) (uint64, error) {
 		out, c := dst[:b.Rows], &b.Cols[0]
 		for i := range out {
-			out[i] = kernel.Mix64(xxh3.Hash(c.Data[c.Offsets[i]:c.Offsets[i+1]]) ^ seed)
+			out[i] = keys.Mix64(xxh3.Hash(c.Data[c.Offsets[i]:c.Offsets[i+1]]) ^ seed)
 		}
 		return out[0] ^ out[len(out)-1], nil
 	}
@@ -147,7 +149,7 @@ func hashLoop() (ours columnLoop, dst []uint64) {
 	dst = make([]uint64, events.Rows)
 	cols := []int{0}
 	return func(b *column.Batch) (uint64, error) {
-		out := kernel.HashColumns(dst, b, cols)
+		out := keys.Hash(dst, b, cols)
 		return out[0] ^ out[len(out)-1], nil
 	}, dst
 }
@@ -253,7 +255,7 @@ func scatter(*column.Batch) (ours, plain columnLoop, err error) {
 	ours = func(b *column.Batch) (uint64, error) {
 		d := b.Derive()
 		defer d.Release()
-		d.Hash = kernel.HashColumns(hash, b, cols)
+		d.Hash = keys.Hash(hash, b, cols)
 		return fold(p.Split(d)), nil
 	}
 	lists := make([][]uint32, tasks)
@@ -261,7 +263,7 @@ func scatter(*column.Batch) (ours, plain columnLoop, err error) {
 		for i := range lists {
 			lists[i] = lists[i][:0]
 		}
-		for i, h := range kernel.HashColumns(hash, b, cols) {
+		for i, h := range keys.Hash(hash, b, cols) {
 			to := h >> 62 // of 128 groups each task has 32, the highest bits say which
 			lists[to] = append(lists[to], uint32(i))
 		}
@@ -275,7 +277,7 @@ func scatter(*column.Batch) (ours, plain columnLoop, err error) {
 func groupRows(keys int64) func(b *column.Batch) (ours, plain columnLoop, err error) {
 	const every = 16
 	return func(b *column.Batch) (ours, plain columnLoop, err error) {
-		layout, err := kernel.NewLayout(b.Schema, []int{0}, []kernel.Agg{{Func: kernel.CountRows, Name: "count"}, {Func: kernel.Sum, Col: 1, Name: "sum"}})
+		layout, err := kernel.NewLayout(b.Schema, []int{0}, []aggregate.Agg{{Func: aggregate.CountRows, Names: []string{"count"}}, {Func: aggregate.Sum, Col: 1, Names: []string{"sum"}}})
 		if err != nil {
 			return nil, nil, err
 		}

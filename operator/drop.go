@@ -40,7 +40,7 @@ func (d *drop) Config() (map[string]any, error) {
 
 // Bind implements Operator.
 func (d *drop) Bind(in []Stream) (Bound, error) {
-	s, err := oneInput("drop", in)
+	s, err := anyInput("drop", in)
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +75,9 @@ func (d *drop) Bind(in []Stream) (Bound, error) {
 		return nil, err
 	}
 	out := Stream{Schema: withFields(s.Schema, fields), Time: s.Time, Key: carryKey(s.Key, to)}
+	if out.Changes, out.ChangeKey, err = keepChanges("the drop", s, to); err != nil {
+		return nil, err
+	}
 	task := dropTask{schema: out.Schema, kept: kept, keyed: out.Key != nil}
 	return &single{out: out, make: func(*Context) (Instance, error) { return task, nil }}, nil
 }

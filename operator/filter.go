@@ -55,12 +55,15 @@ func (f *filter) Config() (map[string]any, error) {
 
 // Bind implements Operator.
 func (f *filter) Bind(in []Stream) (Bound, error) {
-	s, err := oneInput("filter", in)
+	s, err := anyInput("filter", in)
 	if err != nil {
 		return nil, err
 	}
 	prog, err := bindCondition(f.where, s.Schema, "where")
 	if err != nil {
+		return nil, err
+	}
+	if err := filtersChanges(s, f.where.Columns()); err != nil {
 		return nil, err
 	}
 	return &single{out: s, make: func(ctx *Context) (Instance, error) {

@@ -47,6 +47,9 @@ func newMap[In, Out any](pure func(In) Out, fn func(In) (Out, error)) *MapOperat
 			return nil, err
 		}
 		out := Stream{Schema: writer.Schema(), Time: in.Time}
+		if out.Changes, out.ChangeKey, err = keepChanges("the map", in, sameColumns(in.Schema, out.Schema)); err != nil {
+			return nil, err
+		}
 		return &single{out: out, make: func(ctx *Context) (Instance, error) { return newMapTask(ctx, in, writer, pure, fn) }}, nil
 	}
 	return m
@@ -73,7 +76,7 @@ func (m *MapOperator) Kind() string { return "map" }
 
 // Bind implements Operator.
 func (m *MapOperator) Bind(in []Stream) (Bound, error) {
-	s, err := oneInput("map", in)
+	s, err := anyInput("map", in)
 	if err != nil {
 		return nil, err
 	}

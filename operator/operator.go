@@ -41,6 +41,9 @@ type Stream struct {
 	Schema *arrow.Schema
 	Time   TimeMode
 	Key    []string // key columns; nil on a stream that is not keyed
+
+	Changes   ChangeMode // what its rows are to each other
+	ChangeKey []string   // Upsert: rows with the same values of these columns take each other's place
 }
 
 // Output ports.

@@ -77,7 +77,7 @@ func (r *rename) Config() (map[string]any, error) {
 
 // Bind implements Operator.
 func (r *rename) Bind(in []Stream) (Bound, error) {
-	s, err := oneInput("rename", in)
+	s, err := anyInput("rename", in)
 	if err != nil {
 		return nil, err
 	}
@@ -113,6 +113,9 @@ func (r *rename) Bind(in []Stream) (Bound, error) {
 		return nil, err
 	}
 	out := Stream{Schema: withFields(s.Schema, fields), Time: s.Time, Key: carryKey(s.Key, to)}
+	if out.Changes, out.ChangeKey, err = keepChanges("the rename", s, to); err != nil {
+		return nil, err
+	}
 	return &single{out: out, make: func(*Context) (Instance, error) { return renameTask{out.Schema}, nil }}, nil
 }
 

@@ -122,7 +122,7 @@ func badColumn(v any) error {
 
 // Bind implements Operator.
 func (p *project) Bind(in []Stream) (Bound, error) {
-	s, err := oneInput("select", in)
+	s, err := anyInput("select", in)
 	if err != nil {
 		return nil, err
 	}
@@ -167,6 +167,9 @@ func (p *project) Bind(in []Stream) (Bound, error) {
 		return nil, err
 	}
 	out := Stream{Schema: withFields(s.Schema, fields), Time: s.Time, Key: carryKey(s.Key, renamed)}
+	if out.Changes, out.ChangeKey, err = keepChanges("the select", s, renamed); err != nil {
+		return nil, err
+	}
 	return &single{out: out, make: func(ctx *Context) (Instance, error) {
 		t := &projectTask{ctx: ctx, schema: out.Schema}
 		for _, prog := range programs {

@@ -5,7 +5,9 @@ import "github.com/arkflow-go/arkflow/column"
 // Sink is the description of where rows go. It holds no resources.
 type Sink interface {
 	Kind() string
-	// Check says whether the sink takes such rows; it is part of compiling a job and free of side effects.
+	// Check says whether the sink takes such rows; it is part of compiling a job and free of side effects. A sink that cannot write
+	// rows that take the place of others refuses streams whose Changes is not Append (RefuseChanges); one that does not refuse writes
+	// them as they are: the results of a corrected window one after the other, the last one of a key and window the valid one.
 	Check(in Stream) error
 	// Open makes the writer of one task.
 	Open(ctx *Context, in Stream) (Writer, error)

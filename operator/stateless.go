@@ -33,8 +33,17 @@ func (s *several) Outputs() []Stream { return s.outs }
 // New implements Bound.
 func (s *several) New(ctx *Context) (Instance, error) { return s.make(ctx) }
 
-// oneInput gives the only stream that a stateless operator reads.
+// oneInput gives the only stream that a stateless operator reads; its rows stand for themselves.
 func oneInput(kind string, in []Stream) (Stream, error) {
+	s, err := anyInput(kind, in)
+	if err != nil {
+		return s, err
+	}
+	return s, RefuseChanges("a "+kind, s)
+}
+
+// anyInput is oneInput for operators that say what becomes of rows that take the place of others.
+func anyInput(kind string, in []Stream) (Stream, error) {
 	if len(in) != 1 {
 		return Stream{}, &Fault{Problem: fmt.Sprintf("a %s reads one input, it has %d", kind, len(in))}
 	}

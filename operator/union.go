@@ -43,7 +43,9 @@ func (union) Bind(in []Stream) (Bound, error) {
 	first := in[0]
 	fields := first.Schema.Fields()
 	orders := make([][]int, len(in)) // of each input: where the columns of the first are; nil: in the same places
+	faults.Add(RefuseChanges("a union", first))
 	for i, s := range in[1:] {
+		faults.Add(RefuseChanges("a union", s))
 		if s.Time != first.Time {
 			faults.Add(&Fault{Path: fmt.Sprintf("input %d", i+1), Problem: fmt.Sprintf("is a stream of %s, input 0 one of %s", s.Time, first.Time),
 				Hint: "give both sources the same time policy, or WithTimestamps to the one without event time"})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
-	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/state"
 )
@@ -35,7 +35,7 @@ const (
 	warmup   = 256 // batches that are not timed: two windows, so that tables have their size
 )
 
-func mix(x uint64) uint64 { return kernel.Mix64(x + 0x9E3779B97F4A7C15) }
+func mix(x uint64) uint64 { return keys.Mix64(x + 0x9E3779B97F4A7C15) }
 
 func newFeed(keys uint64, text, late bool) *feed {
 	f := &feed{keys: keys, text: text, late: late, perMilli: 100}

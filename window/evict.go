@@ -5,6 +5,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/state"
 )
@@ -129,7 +130,7 @@ func (x *instance) takeEvicted(start int64, b *column.Batch, rows rowSet) rowSet
 func (x *task) outside(groups map[int]bool, b *column.Batch, rows rowSet) rowSet {
 	hash := b.Hash
 	if hash == nil {
-		hash = kernel.HashColumns(nil, b, x.b.keys)
+		hash = keys.Hash(nil, b, x.b.keys)
 	}
 	var kept []uint32
 	for i := range rows.len() {

@@ -9,6 +9,7 @@ import (
 	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -78,10 +79,11 @@ func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
 		faults.Add(&fault.Fault{Problem: fmt.Sprintf("a window reads one stream, not %d", len(in))})
 		return nil, faults.Err()
 	}
-	keys := d.bindKeys(in[0], &faults)
+	keyCols := d.bindKeys(in[0], &faults)
 	cols := newColumns(in[0].Schema)
 	aggs := d.bindAggregates(cols, &faults)
 	checkNames(in[0].Key, aggs, d.assigner.lateness > 0, &faults)
+	faults.Add(operator.RefuseChanges("a window", in[0]))
 	if d.assigner.lateness > 0 && in[0].Time == operator.ProcessingTime {
 		faults.Add(&fault.Fault{Path: "window.lateness", Problem: "nothing is late on a processing-time stream", Hint: "leave the lateness out, or use event time"})
 	}
@@ -89,17 +91,20 @@ func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
 		return nil, faults.Err()
 	}
 	schema := cols.schema()
-	layout, err := kernel.NewLayout(schema, keys, aggs)
+	layout, err := kernel.NewLayout(schema, keyCols, aggs)
 	if err != nil {
 		return nil, &fault.Fault{Path: "window", Problem: err.Error()}
 	}
-	b := &bound{assigner: d.assigner, in: in[0], layout: layout, keys: keys, schema: schema, programs: cols.programs}
-	b.used = append(append(b.used, keys...), cols.used...)
-	b.out = operator.Stream{Schema: resultSchema(schema, keys, aggs, d.assigner.lateness > 0), Time: in[0].Time}
+	b := &bound{assigner: d.assigner, in: in[0], layout: layout, keys: keyCols, schema: schema, programs: cols.programs}
+	b.used = append(append(b.used, keyCols...), cols.used...)
+	b.out = operator.Stream{Schema: resultSchema(schema, keyCols, aggs, d.assigner.lateness > 0), Time: in[0].Time}
+	if d.assigner.lateness > 0 {
+		b.out.Changes, b.out.ChangeKey = operator.Upsert, append(append([]string(nil), in[0].Key...), StartColumn)
+	}
 	return b, nil
 }
 
-func (d *description) bindKeys(in operator.Stream, faults *fault.List) (keys []int) {
+func (d *description) bindKeys(in operator.Stream, faults *fault.List) (cols []int) {
 	if len(in.Key) == 0 {
 		faults.Add(&fault.Fault{Path: "window", Problem: "the stream has no key", Hint: "put KeyBy before the window"})
 	}
@@ -111,12 +116,12 @@ func (d *description) bindKeys(in operator.Stream, faults *fault.List) (keys []i
 			faults.Add(f)
 			continue
 		}
-		if t := in.Schema.Field(at[0]).Type; kernel.KeyTypeOf(t).Tag == kernel.TagInvalid {
+		if t := in.Schema.Field(at[0]).Type; keys.TypeOf(t).Tag == keys.TagInvalid {
 			faults.Add(&fault.Fault{Path: "key", Problem: fmt.Sprintf("column %q of type %s cannot be a key", name, t)})
 		}
-		keys = append(keys, at[0])
+		cols = append(cols, at[0])
 	}
-	return keys
+	return cols
 }
 
 func (d *description) bindAggregates(c *columns, faults *fault.List) (aggs []aggregate.Agg) {
@@ -129,8 +134,11 @@ func (d *description) bindAggregates(c *columns, faults *fault.List) (aggs []agg
 		if k.Ties {
 			ties++
 		}
-		if k.Ties && ties == 2 {
+		switch {
+		case k.Ties && ties == 2:
 			faults.Add(&fault.Fault{Path: path, Problem: "two aggregates of a window have ties", Hint: "use two windows"})
+		case k.Ties && d.assigner.lateness > 0:
+			faults.Add(&fault.Fault{Path: path, Problem: "ties cannot be corrected: a row that is no longer among them would stay", Hint: "leave out Ties, or the lateness"})
 		}
 	}
 	return aggs

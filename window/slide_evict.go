@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/arkflow-go/arkflow/column"
-	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/state"
 )
@@ -164,7 +164,7 @@ func (x *sliding) takeEvicted(b *column.Batch, rows rowSet, lo int64) rowSet {
 	var hash []uint64
 	if e.groups != nil {
 		if hash = b.Hash; hash == nil {
-			hash = kernel.HashColumns(nil, b, x.b.keys)
+			hash = keys.Hash(nil, b, x.b.keys)
 		}
 	}
 	kept := make([]uint32, 0, rows.len())
@@ -203,7 +203,7 @@ func (e *evictedTo) filter(x *sliding, start int64, emit func(b *column.Batch) e
 		d := b.Derive()
 		defer d.Release()
 		d.Sel = column.Alloc[uint32](d, b.Rows)[:0]
-		for r, h := range kernel.HashColumns(nil, b, cols) {
+		for r, h := range keys.Hash(nil, b, cols) {
 			if e.of(state.KeyGroup(h, x.maxParallelism())) < start {
 				d.Sel = append(d.Sel, uint32(r))
 			}

@@ -1,8 +1,10 @@
 package planner
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -194,6 +196,15 @@ func (c *check) streamsInto(b *binding, n *graph.Node, open bool) []operator.Str
 				c.fault(n, f)
 			}
 		}
+		if s.Changes != operator.Append {
+			for _, k := range e.Key {
+				if !slices.Contains(s.ChangeKey, k) {
+					c.fault(n, &fault.Fault{Path: "key", Problem: fmt.Sprintf("rows of %q take the place of earlier ones with the same %s: by the key %q they would part",
+						e.From, strings.Join(s.ChangeKey, ", "), k), Hint: "use these columns as key, or leave Lateness out of the window"})
+					break
+				}
+			}
+		}
 		s.Key = e.Key
 		in[e.In] = s
 	}
@@ -250,6 +261,9 @@ func (c *check) bindOperator(b *binding, n *graph.Node, in []operator.Stream) {
 		c.fault(n, &fault.Fault{Problem: fmt.Sprintf("the operator %q gives no output", n.Kind()), Hint: "this is a bug of the operator"})
 		return
 	}
+	if f := changesFault(n, in, out); f != nil {
+		c.fault(n, f)
+	}
 	for port, s := range out {
 		f := outputFault(port, s)
 		read := slices.ContainsFunc(c.out[n.ID], func(e graph.Edge) bool { return e.Port == port })
@@ -279,6 +293,20 @@ func tagOf(n *graph.Node, port int) (tag string) {
 		return nil
 	})
 	return tag
+}
+
+// changesFault refuses a stream whose rows take the place of others to an operator that does not say what becomes of them.
+func changesFault(n *graph.Node, in, out []operator.Stream) *fault.Fault {
+	if _, ok := n.Operator.(operator.KeepsChanges); ok || out[operator.Main].Changes != operator.Append {
+		return nil
+	}
+	for _, s := range in {
+		var f *fault.Fault
+		if errors.As(operator.RefuseChanges(fmt.Sprintf("the operator %q", n.Kind()), s), &f) {
+			return f
+		}
+	}
+	return nil
 }
 
 func outputFault(port int, s operator.Stream) *fault.Fault {

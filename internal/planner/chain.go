@@ -41,6 +41,9 @@ func (m *chainMaker) place(n *graph.Node) {
 	chain := n.ID
 	for _, e := range in {
 		ship := m.ship(e, n, len(in))
+		if s := m.streams[e.From]; ship == plan.Rebalance && n.Parallelism > 1 && e.Port < len(s) && s[e.Port].Changes != operator.Append {
+			ship, e.Key = plan.Hash, s[e.Port].ChangeKey // rows that take each other's place stay in order
+		}
 		if ship == plan.Fused {
 			chain = m.chain[e.From]
 		}
