@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/calls"
 	"github.com/arkflow-go/arkflow/internal/structmap"
 )
 
@@ -18,7 +20,8 @@ type asyncTask[In, Out any] struct {
 	timed  bool // the stream has event times
 	reader *structmap.Reader[In]
 	writer *structmap.Writer[Out]
-	calls  *calls[In, Out]
+	calls  *calls.Pool[In, Out]
+	slots  []asyncRow // by slot
 
 	in    []In
 	free  []int32 // slots
@@ -43,13 +46,31 @@ type mark struct {
 	w    int64
 }
 
+// asyncRow is what the task knows of a row in flight.
+type asyncRow struct {
+	time    int64 // event time
+	timed   bool
+	late    int64 // J, where isLate
+	isLate  bool
+	segment int // of the watermark before which it leaves
+	done    bool
+}
+
+// newCalls makes the calls of one task.
+func newCalls[In, Out any](ctx *Context, cfg AsyncConfig, fn func(context.Context, In) (Out, error)) *calls.Pool[In, Out] {
+	again := cfg.retryPolicy(ctx.OnError)
+	retries, _ := again.Retries()
+	return calls.New(calls.Config{Context: ctx.Context, InFlight: cfg.InFlight, Timeout: cfg.Timeout, Retries: retries, RetryAfter: again.RetryAfter,
+		Now: ctx.Clock.Now, NewTimer: func(d time.Duration) calls.Timer { return ctx.Clock.NewTimer(d) }, Moving: ctx.Moving, Wake: ctx.Wake}, fn)
+}
+
 func newAsyncTask[In, Out any](ctx *Context, in Stream, w *structmap.Writer[Out], cfg AsyncConfig,
 	fn func(context.Context, In) (Out, error)) (Instance, error) {
 	r, err := structmap.NewReader[In](in.Schema)
 	if err != nil {
 		return nil, err
 	}
-	t := &asyncTask[In, Out]{ctx: ctx, cfg: cfg, timed: in.Time == EventTime, reader: r, writer: w, calls: newCalls(ctx, cfg, fn),
+	t := &asyncTask[In, Out]{ctx: ctx, cfg: cfg, timed: in.Time == EventTime, reader: r, writer: w, calls: newCalls(ctx, cfg, fn), slots: make([]asyncRow, cfg.InFlight),
 		in: make([]In, mapChunk), free: make([]int32, cfg.InFlight), rows: make([]Out, 0, mapChunk), cols: column.NewBuilder(ctx.Pool, w.Schema())}
 	for i := range t.free {
 		t.free[i] = int32(cfg.InFlight - 1 - i)
@@ -112,7 +133,7 @@ func (t *asyncTask[In, Out]) makeRoom(out Output) error {
 		if err := t.flush(out); err != nil {
 			return err
 		}
-		if err := t.calls.wait(); err != nil {
+		if err := t.calls.Wait(); err != nil {
 			return err
 		}
 	}
@@ -123,8 +144,9 @@ func (t *asyncTask[In, Out]) makeRoom(out Output) error {
 func (t *asyncTask[In, Out]) submit(in In, b *column.Batch, row int, late []column.LatePair) []column.LatePair {
 	slot := t.free[len(t.free)-1]
 	t.free = t.free[:len(t.free)-1]
-	s := &t.calls.slots[slot]
-	s.in, s.segment = in, t.first+len(t.marks)
+	t.calls.Slot(slot).In = in
+	s := &t.slots[slot]
+	s.segment = t.first + len(t.marks)
 	s.timed = b.Times != nil && (b.TimeValid == nil || column.Bit(b.TimeValid, row))
 	if s.timed {
 		s.time = b.Times[row]
@@ -139,22 +161,22 @@ func (t *asyncTask[In, Out]) submit(in In, b *column.Batch, row int, late []colu
 		t.order[(t.head+t.inFlight()-1)%len(t.order)] = slot
 	}
 	t.open++
-	t.calls.submit(slot)
+	t.calls.Submit(slot)
 	return late
 }
 
 // collect takes the results that may leave by now.
 func (t *asyncTask[In, Out]) collect(out Output) error {
-	t.ended = t.calls.take(t.ended[:0])
+	t.ended = t.calls.Take(t.ended[:0])
 	for _, slot := range t.ended {
-		t.calls.slots[slot].done = true
+		t.slots[slot].done = true
 		if t.order == nil {
 			if err := t.takeResult(slot, out); err != nil {
 				return err
 			}
 		}
 	}
-	for t.order != nil && t.inFlight() > 0 && t.calls.slots[t.order[t.head]].done {
+	for t.order != nil && t.inFlight() > 0 && t.slots[t.order[t.head]].done {
 		slot := t.order[t.head]
 		t.head = (t.head + 1) % len(t.order)
 		if err := t.takeResult(slot, out); err != nil {
@@ -166,28 +188,29 @@ func (t *asyncTask[In, Out]) collect(out Output) error {
 
 // takeResult collects the result of a slot, or applies the error policy, and frees the slot.
 func (t *asyncTask[In, Out]) takeResult(slot int32, out Output) error {
-	s := &t.calls.slots[slot]
-	err := s.err
+	c, s := t.calls.Slot(slot), &t.slots[slot]
+	err := c.Err
 	if err != nil {
-		if err = t.failure(s); t.ctx.Err() != nil {
+		if err = failure(c); t.ctx.Err() != nil {
 			return context.Cause(t.ctx)
 		}
-	} else if err = t.writer.Check(&s.out); err != nil {
+	} else if err = t.writer.Check(&c.Out); err != nil {
 		err = fieldError(err)
 	}
 	if err != nil {
-		if err := t.reject(s, err); err != nil {
+		if err := t.reject(c.In, err); err != nil {
 			return err
 		}
 	} else {
-		t.add(s)
+		t.rows = append(t.rows, c.Out)
+		t.addTime(s)
 	}
 	if i := s.segment - t.first; i < len(t.marks) {
 		t.marks[i].left--
 	} else {
 		t.open--
 	}
-	*s = call[In, Out]{}
+	*c, *s = calls.Slot[In, Out]{}, asyncRow{}
 	t.free = append(t.free, slot)
 	if len(t.rows) < mapChunk {
 		return nil
@@ -200,29 +223,28 @@ func (t *asyncTask[In, Out]) takeResult(slot int32, out Output) error {
 }
 
 // failure gives the error of a call. A panic of it goes on here.
-func (t *asyncTask[In, Out]) failure(s *call[In, Out]) error {
-	var p *panicked
-	if errors.As(s.err, &p) {
-		panic(&p.Panic)
+func failure[In, Out any](c *calls.Slot[In, Out]) error {
+	var p *calls.Panic
+	if errors.As(c.Err, &p) {
+		panic(&Panic{Value: p.Value, Stack: p.Stack})
 	}
-	return &RowError{Err: s.err, Value: excerpt(s.in)}
+	return &RowError{Err: c.Err, Value: excerpt(c.In)}
 }
 
 // reject applies the error policy to a row; what a dead-letter sink is shown of it is what the function saw.
-func (t *asyncTask[In, Out]) reject(s *call[In, Out], err error) error {
+func (t *asyncTask[In, Out]) reject(row In, err error) error {
 	var record []byte
 	if t.ctx.OnError.DeadLetterSink() != nil {
-		if text, jerr := json.Marshal(s.in); jerr == nil {
+		if text, jerr := json.Marshal(row); jerr == nil {
 			record = text
 		}
 	}
 	return t.ctx.RejectRecord(record, err)
 }
 
-// add collects a result.
-func (t *asyncTask[In, Out]) add(s *call[In, Out]) {
+// addTime collects the time of a result.
+func (t *asyncTask[In, Out]) addTime(s *asyncRow) {
 	at := int32(len(t.times))
-	t.rows = append(t.rows, s.out)
 	t.times = append(t.times, s.time)
 	if !s.timed {
 		t.nulls = append(t.nulls, at)
@@ -322,7 +344,7 @@ func (t *asyncTask[In, Out]) Settle(out Output) (int64, error) {
 		if t.inFlight() == 0 {
 			return t.release(), nil
 		}
-		if err := t.calls.wait(); err != nil {
+		if err := t.calls.Wait(); err != nil {
 			return 0, err
 		}
 	}
@@ -330,7 +352,7 @@ func (t *asyncTask[In, Out]) Settle(out Output) (int64, error) {
 
 // Close implements Closer.
 func (t *asyncTask[In, Out]) Close() error {
-	t.calls.close()
+	t.calls.Close()
 	t.cols.Discard()
 	return nil
 }

@@ -220,14 +220,19 @@ func (t *splitTask) Process(_ int, b *column.Batch, out Output) error {
 		}
 		rest = next
 		if kept != nil {
-			err = out.Emit(port, kept)
-			kept.Release()
+			err = emitOwned(out, port, kept)
 		}
 		if err != nil || rest == nil {
 			return t.done(b, err, 0)
 		}
 	}
 	return t.done(b, nil, rest.Len())
+}
+
+// emitOwned hands a batch on and gives it back.
+func emitOwned(out Output, port int, b *column.Batch) error {
+	defer b.Release()
+	return out.Emit(port, b)
 }
 
 // done counts the rows in error and those that no case has taken.

@@ -1,4 +1,4 @@
-package operator
+package calls
 
 import (
 	"context"
@@ -7,12 +7,14 @@ import (
 	"time"
 )
 
+// errTimeout is the cause of the end of a call's context.
+var errTimeout = fmt.Errorf("the call took too long: %w", context.DeadlineExceeded)
+
 // deadlines ends the contexts of calls that take too long. As all have the same limit, they are due in the order in which they
 // began. One goroutine watches the clock.
 type deadlines struct {
-	ctx   *Context
-	limit time.Duration
-	wake  chan struct{} // has a value when the first deadline may have changed
+	cfg  *Config
+	wake chan struct{} // has a value when the first deadline may have changed
 
 	mu      sync.Mutex
 	queue   []*deadline // by begin; those that are over are dropped from the front
@@ -26,15 +28,15 @@ type deadline struct {
 	end context.CancelCauseFunc // nil once it is over
 }
 
-func newDeadlines(ctx *Context, limit time.Duration) *deadlines {
-	return &deadlines{ctx: ctx, limit: limit, wake: make(chan struct{}, 1)}
+func newDeadlines(cfg *Config) *deadlines {
+	return &deadlines{cfg: cfg, wake: make(chan struct{}, 1)}
 }
 
 // begin notes that a try begins whose context is ended by end.
 func (d *deadlines) begin(end context.CancelCauseFunc) *deadline {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	n := &deadline{of: d, at: d.ctx.Clock.Now().Add(d.limit), end: end}
+	n := &deadline{of: d, at: d.cfg.Now().Add(d.cfg.Timeout), end: end}
 	d.queue = append(d.queue, n)
 	if d.resting {
 		d.resting = false
@@ -59,14 +61,14 @@ func (n *deadline) over() {
 func (d *deadlines) next() (time.Time, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	now := d.ctx.Clock.Now()
+	now := d.cfg.Now()
 	for len(d.queue) > 0 {
 		n := d.queue[0]
 		if n.end != nil {
 			if now.Before(n.at) {
 				return n.at, true
 			}
-			n.end(fmt.Errorf("the call took longer than %s: %w", d.limit, context.DeadlineExceeded))
+			n.end(errTimeout)
 		}
 		d.queue[0] = nil
 		d.queue = d.queue[1:]
@@ -96,9 +98,9 @@ func (d *deadlines) watch(ctx context.Context) {
 				return
 			}
 		}
-		wait := max(0, at.Sub(d.ctx.Clock.Now()))
+		wait := max(0, at.Sub(d.cfg.Now()))
 		if timer == nil {
-			timer = d.ctx.Clock.NewTimer(wait)
+			timer = d.cfg.NewTimer(wait)
 		} else {
 			timer.Reset(wait)
 		}
