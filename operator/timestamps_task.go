@@ -27,17 +27,29 @@ func (t *timestampsTask) Watermark() int64 { return t.w }
 
 const timestampsState = "time"
 
+// ownState is the name under which a task finds its own time again where the parallelism is the same.
+func (t *timestampsTask) ownState() string {
+	return fmt.Sprintf("%s of %d of %d", timestampsState, t.ctx.Subtask, t.ctx.Parallelism)
+}
+
 // Snapshot implements Stateful.
 func (t *timestampsTask) Snapshot(w state.Writer) error {
 	if t.has {
-		w.Value(timestampsState, binary.LittleEndian.AppendUint64(nil, uint64(t.max)))
+		v := binary.LittleEndian.AppendUint64(nil, uint64(t.max))
+		w.Value(timestampsState, v)
+		w.Value(t.ownState(), v)
 	}
 	return nil
 }
 
-// Restore implements Stateful: of several tasks the slowest counts, and one that had no time yet has had none.
+// Restore implements Stateful: a task goes on at its own time. Where it has none to find, as at another parallelism, the slowest of all
+// counts.
 func (t *timestampsTask) Restore(r state.Reader) error {
-	for _, v := range r.Values(timestampsState) {
+	saved := r.Values(t.ownState())
+	if len(saved) == 0 {
+		saved = r.Values(timestampsState)
+	}
+	for _, v := range saved {
 		if len(v) != 8 {
 			return fmt.Errorf("the greatest time is %d bytes and not 8", len(v))
 		}

@@ -113,7 +113,7 @@ func (t *task) readSplits() error {
 // without one, and a split that is silent now would hold them back for ever.
 func (t *task) resume() error {
 	for _, n := range t.nodes {
-		if n.side.keeper == nil || !n.resumed {
+		if n.side.keeper == nil {
 			continue
 		}
 		if err := n.keepTime(); err != nil {
