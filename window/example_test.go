@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/expr"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/window"
 )
@@ -32,6 +33,44 @@ func ExampleTumbling() {
 	day := window.Tumbling(24 * time.Hour).Offset(-2 * time.Hour).MaxBufferedKeys(1_000_000).OnFull(window.Fail)
 	fmt.Println(day)
 	// Output: tumbling 24h0m0s offset -2h0m0s
+}
+
+func ExampleSliding() {
+	fmt.Println(window.Sliding(10*time.Second, 2*time.Second).Lateness(time.Minute))
+	// Output: sliding 10s every 2s lateness 1m0s
+}
+
+func ExampleAssigner_Lateness() {
+	op := window.New(window.Tumbling(time.Minute).Lateness(time.Hour), window.Count())
+	in := arrow.NewSchema([]arrow.Field{{Name: "customer", Type: arrow.BinaryTypes.String}}, nil)
+	bound, err := op.Bind([]operator.Stream{{Schema: in, Key: []string{"customer"}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	out := bound.Outputs()[operator.Main]
+	fmt.Println(out.Changes, out.ChangeKey, out.Schema.Field(4).Name)
+	// Output: upsert [customer window_start] __arkflow_window_update
+}
+
+func ExampleArgMax() {
+	fmt.Println(window.ArgMax("price", "auction", "bidder").As("top").Ties())
+	// Output: argmax(price, auction, bidder) with ties as top
+}
+
+func ExampleAggregate_Filter() {
+	fmt.Println(window.Sum(expr.Col("price").Mul(2)).Filter(expr.Col("kind").Eq("sale")).As("doubled"))
+	// Output: sum(price * 2) where kind = 'sale' as doubled
+}
+
+func ExampleCountIf() {
+	fmt.Println(window.CountIf(expr.Col("price").Gt(100)).As("expensive"))
+	// Output: count() where price > 100 as expensive
+}
+
+func ExampleFirst() {
+	fmt.Println(window.First("price"), window.Last("price").As("close"))
+	// Output: first(price) last(price) as close
 }
 
 func ExampleFromConfig() {
