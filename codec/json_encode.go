@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 	"math/bits"
 	"strconv"
@@ -95,10 +96,10 @@ func (s *textColumn) appendValue(dst []byte, c *column.Column, row int) []byte {
 	case opBool:
 		return strconv.AppendBool(dst, c.Bool(row))
 	case opInstant:
-		return appendInstant(dst, intAt(c, row), s.perSec)
+		return plain.AppendInstant(dst, intAt(c, row), s.perSec)
 	case opDecimal:
 		w := column.View[uint64](c.Data)
-		return appendDecimal(dst, w[2*row], w[2*row+1], s.scale)
+		return plain.AppendDecimal(dst, w[2*row], w[2*row+1], s.scale)
 	case opBase64:
 		dst = append(dst, '"')
 		dst = base64.StdEncoding.AppendEncode(dst, c.Bytes(row))
@@ -109,21 +110,21 @@ func (s *textColumn) appendValue(dst []byte, c *column.Column, row int) []byte {
 
 // appendTime appends dates, times of day and durations.
 func (s *textColumn) appendTime(dst []byte, v int64) []byte {
-	const msPerDay = secondsPerDay * 1000
+	const msPerDay = plain.SecondsPerDay * 1000
 	switch s.op {
 	case opDate32:
-		if out, ok := appendDate(append(dst, '"'), v); ok {
+		if out, ok := plain.AppendDate(append(dst, '"'), v); ok {
 			return append(out, '"')
 		}
 	case opDate64:
 		if v%msPerDay == 0 {
-			if out, ok := appendDate(append(dst, '"'), v/msPerDay); ok {
+			if out, ok := plain.AppendDate(append(dst, '"'), v/msPerDay); ok {
 				return append(out, '"')
 			}
 		}
 	case opClock32, opClock64:
-		if sec := v / s.perSec; v >= 0 && sec < secondsPerDay {
-			dst = appendClock(append(dst, '"'), sec, (v-sec*s.perSec)*(nanosPerSec/s.perSec))
+		if sec := v / s.perSec; v >= 0 && sec < plain.SecondsPerDay {
+			dst = plain.AppendClock(append(dst, '"'), sec, (v-sec*s.perSec)*(plain.NanosPerSec/s.perSec))
 			return append(dst, '"')
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 	"math/big"
 	"strconv"
@@ -273,7 +274,7 @@ func FuzzInstant_asTheTimePackageReadsIt(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		sec, nanos, zoned, ok := parseInstant([]byte(s))
+		sec, nanos, zoned, ok := plain.ParseInstant([]byte(s))
 		like := s
 		if ok && s[10] == ' ' {
 			like = s[:10] + "T" + s[11:]

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -115,7 +116,7 @@ func kindOfValue(v []byte) jsonKind {
 			return kindFloat
 		}
 	}
-	if neg, mag, w := wholeNumber(v); w == whole && (mag <= math.MaxInt64 || neg && mag == 1<<63) {
+	if neg, mag, w := wholeNumber(v); w == plain.Whole && (mag <= math.MaxInt64 || neg && mag == 1<<63) {
 		return kindInt
 	}
 	return kindFloat

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/binary"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 	"math/bits"
 	"strconv"
@@ -107,13 +108,13 @@ func plainInt(b []byte, i int) (v int64, end int, ok bool) {
 }
 
 // wholeNumber gives the exact value of a number such as 12, 1.0 or 1e3 as sign and magnitude.
-func wholeNumber(text []byte) (neg bool, mag uint64, w wholeness) {
-	d := takeApart(text)
-	hi, lo, w := d.whole128(0)
+func wholeNumber(text []byte) (neg bool, mag uint64, w plain.Wholeness) {
+	d := plain.TakeApart(text)
+	hi, lo, w := d.Whole128(0)
 	if hi != 0 {
-		w = tooLarge
+		w = plain.TooLarge
 	}
-	return d.neg, lo, w
+	return d.Neg, lo, w
 }
 
 var pow10f64 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}

@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 	"math/big"
 	"strconv"
@@ -161,17 +162,17 @@ func TestTimes_roundTrip(t *testing.T) {
 			if y := at.In(zone).Year(); y < 0 || y > 9999 {
 				continue
 			}
-			gotSec, gotNanos, zoned, ok := parseInstant([]byte(s))
+			gotSec, gotNanos, zoned, ok := plain.ParseInstant([]byte(s))
 			require.True(t, ok && zoned, s)
 			require.Equal(t, []int64{sec, nanos}, []int64{gotSec, gotNanos}, s)
 		}
-		if v, ok := inUnit(sec, nanos, nanosPerSec); ok {
-			require.Equal(t, strconv.Quote(at.Format(time.RFC3339Nano)), string(appendInstant(nil, v, nanosPerSec)))
+		if v, ok := plain.InUnit(sec, nanos, plain.NanosPerSec); ok {
+			require.Equal(t, strconv.Quote(at.Format(time.RFC3339Nano)), string(plain.AppendInstant(nil, v, plain.NanosPerSec)))
 		}
-		us, ok := inUnit(sec, nanos, 1_000_000)
+		us, ok := plain.InUnit(sec, nanos, 1_000_000)
 		require.True(t, ok)
 		require.Equal(t, at.UnixMicro(), us)
-		require.Equal(t, strconv.Quote(at.Truncate(time.Microsecond).Format(time.RFC3339Nano)), string(appendInstant(nil, us, 1_000_000)))
+		require.Equal(t, strconv.Quote(at.Truncate(time.Microsecond).Format(time.RFC3339Nano)), string(plain.AppendInstant(nil, us, 1_000_000)))
 	})
 }
 
@@ -182,7 +183,7 @@ func TestInUnit_overflow(t *testing.T) {
 		per := rapid.SampledFrom([]int64{1, 1e3, 1e6, 1e9}).Draw(t, "per second")
 		exact := new(big.Int).Mul(big.NewInt(sec), big.NewInt(per))
 		exact.Add(exact, big.NewInt(nanos/(1e9/per)))
-		v, ok := inUnit(sec, nanos, per)
+		v, ok := plain.InUnit(sec, nanos, per)
 		require.Equal(t, exact.IsInt64(), ok)
 		if ok {
 			require.Equal(t, exact.Int64(), v)
@@ -214,11 +215,11 @@ func TestNumbers_againstStrconv(t *testing.T) {
 		neg, mag, w := wholeNumber([]byte(s))
 		switch {
 		case !r.IsInt():
-			require.Equal(t, fraction, w, s)
+			require.Equal(t, plain.Fraction, w, s)
 		case r.Num().BitLen() > 64:
-			require.Equal(t, tooLarge, w, s)
+			require.Equal(t, plain.TooLarge, w, s)
 		default:
-			require.Equal(t, whole, w, s)
+			require.Equal(t, plain.Whole, w, s)
 			require.Equal(t, new(big.Int).Abs(r.Num()).Uint64(), mag, s)
 			require.True(t, mag == 0 || neg == (r.Sign() < 0), s)
 		}

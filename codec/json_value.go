@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/base64"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 	"time"
 	"unicode/utf8"
@@ -286,35 +287,35 @@ func (s *textColumn) parseTime(text []byte) (v int64, problem string) {
 	ok := true
 	switch s.op {
 	case opInstant:
-		sec, nanos, zoned, is := parseInstant(text)
+		sec, nanos, zoned, is := plain.ParseInstant(text)
 		if !is {
 			return 0, "not an instant such as 2006-01-02T15:04:05Z"
 		}
 		if !zoned && s.zoned {
 			return 0, "an instant without a zone"
 		}
-		v, ok = inUnit(sec, nanos, s.perSec)
+		v, ok = plain.InUnit(sec, nanos, s.perSec)
 	case opDate32, opDate64:
-		days, is := parseDate(text)
+		days, is := plain.ParseDate(text)
 		if !is {
 			return 0, "not a date such as 2006-01-02"
 		}
 		v = days
 		if s.op == opDate64 {
-			v *= secondsPerDay * 1000
+			v *= plain.SecondsPerDay * 1000
 		}
 	case opClock32, opClock64:
-		sec, nanos, rest, is := parseClock(text)
+		sec, nanos, rest, is := plain.ParseClock(text)
 		if !is || len(rest) > 0 {
 			return 0, "not a time of day such as 15:04:05"
 		}
-		v, ok = inUnit(sec, nanos, s.perSec)
+		v, ok = plain.InUnit(sec, nanos, s.perSec)
 	default:
 		span, err := time.ParseDuration(unsafe.String(unsafe.SliceData(text), len(text)))
 		if err != nil {
 			return 0, "not a duration such as 1m30s"
 		}
-		v = floorDiv(int64(span), nanosPerSec/s.perSec)
+		v = plain.FloorDiv(int64(span), plain.NanosPerSec/s.perSec)
 	}
 	if !ok {
 		return 0, beyond

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -69,17 +70,17 @@ func textColumnOf(t arrow.DataType) textColumn {
 	case *arrow.BooleanType:
 		c.op = opBool
 	case *arrow.TimestampType:
-		c.op, c.perSec, c.zoned = opInstant, perSecond(x.Unit), x.TimeZone != ""
+		c.op, c.perSec, c.zoned = opInstant, plain.PerSecond(x.Unit), x.TimeZone != ""
 	case *arrow.Date32Type:
 		c.op, c.lo, c.hi = opDate32, math.MinInt32, math.MaxInt32
 	case *arrow.Date64Type:
 		c.op = opDate64
 	case *arrow.Time32Type:
-		c.op, c.perSec, c.lo, c.hi = opClock32, perSecond(x.Unit), math.MinInt32, math.MaxInt32
+		c.op, c.perSec, c.lo, c.hi = opClock32, plain.PerSecond(x.Unit), math.MinInt32, math.MaxInt32
 	case *arrow.Time64Type:
-		c.op, c.perSec = opClock64, perSecond(x.Unit)
+		c.op, c.perSec = opClock64, plain.PerSecond(x.Unit)
 	case *arrow.DurationType:
-		c.op, c.perSec = opSpan, perSecond(x.Unit)
+		c.op, c.perSec = opSpan, plain.PerSecond(x.Unit)
 	case *arrow.Decimal128Type:
 		c.op, c.scale, c.digits = opDecimal, x.Scale, x.Precision
 	case *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
@@ -96,9 +97,9 @@ func (s *textColumn) beyondRange() string { return "out of the range of " + s.wa
 func (s *textColumn) wholeInt(text []byte) (v int64, problem string) {
 	neg, mag, w := wholeNumber(text)
 	switch {
-	case w == fraction:
+	case w == plain.Fraction:
 		return 0, "not an integer, as " + s.want + " must be"
-	case w == tooLarge, mag > 1<<63, mag == 1<<63 && !neg:
+	case w == plain.TooLarge, mag > 1<<63, mag == 1<<63 && !neg:
 		return 0, s.beyondRange()
 	}
 	if v = int64(mag); neg {
@@ -114,9 +115,9 @@ func (s *textColumn) wholeInt(text []byte) (v int64, problem string) {
 func (s *textColumn) wholeUint(text []byte) (v uint64, problem string) {
 	neg, mag, w := wholeNumber(text)
 	switch {
-	case w == fraction:
+	case w == plain.Fraction:
 		return 0, "not an integer, as " + s.want + " must be"
-	case w == tooLarge, neg && mag > 0, mag > s.top:
+	case w == plain.TooLarge, neg && mag > 0, mag > s.top:
 		return 0, s.beyondRange()
 	}
 	return mag, ""
@@ -124,17 +125,17 @@ func (s *textColumn) wholeUint(text []byte) (v uint64, problem string) {
 
 // decimal gives a number as an integer of the column's scale, in two's complement.
 func (s *textColumn) decimal(text []byte) (hi, lo uint64, problem string) {
-	t := takeApart(text)
-	hi, lo, w := t.whole128(s.scale)
-	limitHi, limitLo := pow10of128(s.digits)
+	t := plain.TakeApart(text)
+	hi, lo, w := t.Whole128(s.scale)
+	limitHi, limitLo := plain.Pow10of128(s.digits)
 	switch {
-	case w == fraction:
+	case w == plain.Fraction:
 		return 0, 0, "more decimal places than " + s.want + " has"
-	case w == tooLarge, hi > limitHi, hi == limitHi && lo >= limitLo:
+	case w == plain.TooLarge, hi > limitHi, hi == limitHi && lo >= limitLo:
 		return 0, 0, s.beyondRange()
 	}
-	if t.neg {
-		hi, lo = negate128(hi, lo)
+	if t.Neg {
+		hi, lo = plain.Negate128(hi, lo)
 	}
 	return hi, lo, ""
 }

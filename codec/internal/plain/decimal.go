@@ -1,31 +1,32 @@
-package codec
+package plain
 
 import (
 	"math/bits"
 	"strconv"
 )
 
-// decimalText is a number by the grammar of JSON taken apart: ±digits·10^exp. Zeros at either end of the digits belong to
+// DecimalText is a number by the grammar of JSON taken apart: ±digits·10^exp. Zeros at either end of the digits belong to
 // exp, so zero has none.
-type decimalText struct {
-	neg   bool
-	span  []byte // the digits; a decimal point in between counts for nothing
-	count int    // of digits
-	exp   int64
+type DecimalText struct {
+	Neg   bool
+	Span  []byte // the digits; a decimal point in between counts for nothing
+	Count int    // of digits
+	Exp   int64
 }
 
 // maxExp bounds exponents that are written out, far beyond what any type holds.
 const maxExp = 1 << 40
 
-func takeApart(text []byte) decimalText {
-	var d decimalText
+// TakeApart takes a number apart, which must be one by the grammar of JSON.
+func TakeApart(text []byte) DecimalText {
+	var d DecimalText
 	if text[0] == '-' {
-		d.neg, text = true, text[1:]
+		d.Neg, text = true, text[1:]
 	}
 	mantissa := text
 	for i, c := range text {
 		if c|0x20 == 'e' {
-			mantissa, d.exp = text[:i], exponent(text[i+1:])
+			mantissa, d.Exp = text[:i], exponent(text[i+1:])
 			break
 		}
 	}
@@ -42,16 +43,16 @@ func takeApart(text []byte) decimalText {
 	for from < to && (mantissa[to-1] == '0' || mantissa[to-1] == '.') {
 		to--
 	}
-	d.span, d.count = mantissa[from:to], to-from
+	d.Span, d.Count = mantissa[from:to], to-from
 	switch {
 	case point < 0:
-		d.exp += int64(len(mantissa) - to)
+		d.Exp += int64(len(mantissa) - to)
 	case point >= to:
-		d.exp += int64(point - to)
+		d.Exp += int64(point - to)
 	default:
-		d.exp -= int64(to - point - 1)
+		d.Exp -= int64(to - point - 1)
 		if point >= from {
-			d.count--
+			d.Count--
 		}
 	}
 	return d
@@ -73,29 +74,29 @@ func exponent(text []byte) int64 {
 	return e
 }
 
-// wholeness says whether a number is an integer.
-type wholeness uint8
+// Wholeness says whether a number is an integer.
+type Wholeness uint8
 
 const (
-	whole    wholeness = iota
-	tooLarge           // its magnitude needs more bits than there are
-	fraction           // not an integer
+	Whole    Wholeness = iota
+	TooLarge           // its magnitude needs more bits than there are
+	Fraction           // not an integer
 )
 
-// whole128 gives |d|·10^scale, which must be an integer of at most 128 bits.
-func (d decimalText) whole128(scale int32) (hi, lo uint64, w wholeness) {
-	if d.count == 0 {
-		return 0, 0, whole
+// Whole128 gives |d|·10^scale, which must be an integer of at most 128 bits.
+func (d DecimalText) Whole128(scale int32) (hi, lo uint64, w Wholeness) {
+	if d.Count == 0 {
+		return 0, 0, Whole
 	}
-	exp := d.exp + int64(scale)
+	exp := d.Exp + int64(scale)
 	if exp < 0 {
-		return 0, 0, fraction
+		return 0, 0, Fraction
 	}
-	if int64(d.count)+exp > 39 {
-		return 0, 0, tooLarge
+	if int64(d.Count)+exp > 39 {
+		return 0, 0, TooLarge
 	}
 	ok := true
-	for _, c := range d.span {
+	for _, c := range d.Span {
 		if c != '.' && ok {
 			hi, lo, ok = mul10add(hi, lo, uint64(c-'0'))
 		}
@@ -104,9 +105,9 @@ func (d decimalText) whole128(scale int32) (hi, lo uint64, w wholeness) {
 		hi, lo, ok = mul10add(hi, lo, 0)
 	}
 	if !ok {
-		return 0, 0, tooLarge
+		return 0, 0, TooLarge
 	}
-	return hi, lo, whole
+	return hi, lo, Whole
 }
 
 // mul10add gives hi:lo·10 + c; ok is false if that needs more than 128 bits.
@@ -119,15 +120,15 @@ func mul10add(hi, lo, c uint64) (uint64, uint64, bool) {
 	return h, l, over|c1|c3 == 0
 }
 
-// negate128 gives the two's complement.
-func negate128(hi, lo uint64) (uint64, uint64) {
+// Negate128 gives the two's complement.
+func Negate128(hi, lo uint64) (uint64, uint64) {
 	l, borrow := bits.Sub64(0, lo, 0)
 	h, _ := bits.Sub64(0, hi, borrow)
 	return h, l
 }
 
-// pow10of128 gives 10^n for 0 <= n <= 38.
-func pow10of128(n int32) (hi, lo uint64) {
+// Pow10of128 gives 10^n for 0 <= n <= 38.
+func Pow10of128(n int32) (hi, lo uint64) {
 	lo = 1
 	for range n {
 		hi, lo, _ = mul10add(hi, lo, 0)
@@ -135,11 +136,11 @@ func pow10of128(n int32) (hi, lo uint64) {
 	return hi, lo
 }
 
-// appendDecimal appends hi:lo·10^-scale in plain notation with scale decimal places.
-func appendDecimal(dst []byte, lo, hi uint64, scale int32) []byte {
+// AppendDecimal appends hi:lo·10^-scale in plain notation with scale decimal places.
+func AppendDecimal(dst []byte, lo, hi uint64, scale int32) []byte {
 	if int64(hi) < 0 {
 		dst = append(dst, '-')
-		hi, lo = negate128(hi, lo)
+		hi, lo = Negate128(hi, lo)
 	}
 	var text [64]byte
 	digits := appendUint128(text[:0], hi, lo)

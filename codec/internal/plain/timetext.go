@@ -1,4 +1,4 @@
-package codec
+package plain
 
 import (
 	"math"
@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	secondsPerDay = 86_400
-	nanosPerSec   = 1_000_000_000
+	SecondsPerDay = 86_400
+	NanosPerSec   = 1_000_000_000
 )
 
-// perSecond is how many of a unit make a second.
-func perSecond(u arrow.TimeUnit) int64 {
+// PerSecond is how many of a unit make a second.
+func PerSecond(u arrow.TimeUnit) int64 {
 	switch u {
 	case arrow.Second:
 		return 1
@@ -22,13 +22,13 @@ func perSecond(u arrow.TimeUnit) int64 {
 	case arrow.Microsecond:
 		return 1_000_000
 	}
-	return nanosPerSec
+	return NanosPerSec
 }
 
-// inUnit gives an instant, nanos >= 0, as a number of units since the epoch; finer parts are cut off. ok is false where
+// InUnit gives an instant, nanos >= 0, as a number of units since the epoch; finer parts are cut off. ok is false where
 // it does not fit.
-func inUnit(sec, nanos, perSec int64) (v int64, ok bool) {
-	part := nanos / (nanosPerSec / perSec)
+func InUnit(sec, nanos, perSec int64) (v int64, ok bool) {
+	part := nanos / (NanosPerSec / perSec)
 	if sec < 0 { // so that the product alone does not pass the lower bound
 		sec++
 		part -= perSec
@@ -47,7 +47,7 @@ func daysOf(year, month, day int64) int64 {
 		year--
 		month += 12
 	}
-	era := floorDiv(year, 400)
+	era := FloorDiv(year, 400)
 	yoe := year - era*400
 	doy := (153*(month-3)+2)/5 + day - 1
 	return era*146_097 + yoe*365 + yoe/4 - yoe/100 + doy - 719_468
@@ -56,7 +56,7 @@ func daysOf(year, month, day int64) int64 {
 // dateOf is the inverse of daysOf.
 func dateOf(days int64) (year, month, day int64) {
 	days += 719_468
-	era := floorDiv(days, 146_097)
+	era := FloorDiv(days, 146_097)
 	doe := days - era*146_097
 	yoe := (doe - doe/1460 + doe/36_524 - doe/146_096) / 365
 	doy := doe - (365*yoe + yoe/4 - yoe/100)
@@ -69,7 +69,8 @@ func dateOf(days int64) (year, month, day int64) {
 	return year + 1, m - 9, day
 }
 
-func floorDiv(a, b int64) int64 {
+// FloorDiv divides and rounds towards minus infinity.
+func FloorDiv(a, b int64) int64 {
 	q := a / b
 	if a%b < 0 {
 		q--
@@ -105,8 +106,8 @@ func daysIn(year, month int64) int64 {
 	return 31
 }
 
-// parseDate reads "2006-01-02" as days since the epoch.
-func parseDate(s []byte) (days int64, ok bool) {
+// ParseDate reads "2006-01-02" as days since the epoch.
+func ParseDate(s []byte) (days int64, ok bool) {
 	if len(s) != 10 || s[4] != '-' || s[7] != '-' {
 		return 0, false
 	}
@@ -117,8 +118,8 @@ func parseDate(s []byte) (days int64, ok bool) {
 	return daysOf(y, m, d), true
 }
 
-// parseClock reads "15:04:05" with an optional fraction at the beginning of s, and gives what follows.
-func parseClock(s []byte) (sec, nanos int64, rest []byte, ok bool) {
+// ParseClock reads "15:04:05" with an optional fraction at the beginning of s, and gives what follows.
+func ParseClock(s []byte) (sec, nanos int64, rest []byte, ok bool) {
 	if len(s) < 8 || s[2] != ':' || s[5] != ':' {
 		return 0, 0, nil, false
 	}
@@ -130,7 +131,7 @@ func parseClock(s []byte) (sec, nanos int64, rest []byte, ok bool) {
 	if len(rest) == 0 || rest[0] != '.' {
 		return sec, 0, rest, true
 	}
-	i, scale := 1, int64(nanosPerSec)
+	i, scale := 1, int64(NanosPerSec)
 	for ; i < len(rest) && rest[i]-'0' <= 9; i++ {
 		if scale > 1 {
 			scale /= 10
@@ -140,20 +141,20 @@ func parseClock(s []byte) (sec, nanos int64, rest []byte, ok bool) {
 	return sec, nanos, rest[i:], i > 1
 }
 
-// parseInstant reads an instant of RFC 3339. zoned is false where it has no zone.
-func parseInstant(s []byte) (sec, nanos int64, zoned, ok bool) {
+// ParseInstant reads an instant of RFC 3339. zoned is false where it has no zone.
+func ParseInstant(s []byte) (sec, nanos int64, zoned, ok bool) {
 	if len(s) < 19 || s[10] != 'T' && s[10] != ' ' {
 		return 0, 0, false, false
 	}
-	days, ok := parseDate(s[:10])
+	days, ok := ParseDate(s[:10])
 	if !ok {
 		return 0, 0, false, false
 	}
-	sec, nanos, rest, ok := parseClock(s[11:])
+	sec, nanos, rest, ok := ParseClock(s[11:])
 	if !ok {
 		return 0, 0, false, false
 	}
-	sec += days * secondsPerDay
+	sec += days * SecondsPerDay
 	switch {
 	case len(rest) == 0:
 		return sec, nanos, false, true
@@ -175,8 +176,8 @@ func parseInstant(s []byte) (sec, nanos int64, zoned, ok bool) {
 
 func appendTwo(dst []byte, v int64) []byte { return append(dst, byte('0'+v/10), byte('0'+v%10)) }
 
-// appendDate appends "2006-01-02"; ok is false (and nothing appended) where the year is not within 0 and 9999.
-func appendDate(dst []byte, days int64) (out []byte, ok bool) {
+// AppendDate appends "2006-01-02"; ok is false (and nothing appended) where the year is not within 0 and 9999.
+func AppendDate(dst []byte, days int64) (out []byte, ok bool) {
 	const first, last = -719_528, 2_932_896 // 0000-01-01, 9999-12-31
 	if days < first || days > last {
 		return dst, false
@@ -187,8 +188,8 @@ func appendDate(dst []byte, days int64) (out []byte, ok bool) {
 	return appendTwo(append(dst, '-'), d), true
 }
 
-// appendClock appends "15:04:05.999999999" without trailing zeros of the fraction.
-func appendClock(dst []byte, sec, nanos int64) []byte {
+// AppendClock appends "15:04:05.999999999" without trailing zeros of the fraction.
+func AppendClock(dst []byte, sec, nanos int64) []byte {
 	dst = appendTwo(dst, sec/3600)
 	dst = appendTwo(append(dst, ':'), sec/60%60)
 	dst = appendTwo(append(dst, ':'), sec%60)
@@ -196,22 +197,22 @@ func appendClock(dst []byte, sec, nanos int64) []byte {
 		return dst
 	}
 	dst = append(dst, '.')
-	for scale := int64(nanosPerSec / 10); nanos > 0; scale /= 10 {
+	for scale := int64(NanosPerSec / 10); nanos > 0; scale /= 10 {
 		dst = append(dst, byte('0'+nanos/scale))
 		nanos %= scale
 	}
 	return dst
 }
 
-// appendInstant appends units since the epoch as a quoted instant of RFC 3339 in UTC, or as a bare integer where the year
+// AppendInstant appends units since the epoch as a quoted instant of RFC 3339 in UTC, or as a bare integer where the year
 // is not within 0 and 9999.
-func appendInstant(dst []byte, v, perSec int64) []byte {
-	sec := floorDiv(v, perSec)
-	day := floorDiv(sec, secondsPerDay)
-	out, ok := appendDate(append(dst, '"'), day)
+func AppendInstant(dst []byte, v, perSec int64) []byte {
+	sec := FloorDiv(v, perSec)
+	day := FloorDiv(sec, SecondsPerDay)
+	out, ok := AppendDate(append(dst, '"'), day)
 	if !ok {
 		return strconv.AppendInt(dst, v, 10)
 	}
-	out = appendClock(append(out, 'T'), sec-day*secondsPerDay, (v-sec*perSec)*(nanosPerSec/perSec))
+	out = AppendClock(append(out, 'T'), sec-day*SecondsPerDay, (v-sec*perSec)*(NanosPerSec/perSec))
 	return append(out, 'Z', '"')
 }
