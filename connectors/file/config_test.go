@@ -2,6 +2,7 @@ package file
 
 import (
 	"testing"
+	"time"
 
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/connectors"
@@ -12,6 +13,7 @@ import (
 func TestConfig_readsBack(t *testing.T) {
 	for _, s := range []Source{
 		{URL: "in/*.jsonl"},
+		{URL: "a", MaxBlockBytes: 1000, Metadata: []string{"__meta_offset"}, Format: codec.CSV(nil).Delimiter(';')},
 		{URL: "a", InOrder: true, Compression: Gzip, MaxLineBytes: 100, BatchRows: 10, Format: codec.JSON(schema).FailUnknown()},
 	} {
 		config, section, err := s.Config()
@@ -24,7 +26,8 @@ func TestConfig_readsBack(t *testing.T) {
 		assert.Equal(t, section, againSection)
 		assert.Equal(t, s.Compression, back.(Source).Compression)
 	}
-	for _, s := range []Sink{{URL: "out.jsonl"}, {URL: "a", Overwrite: true, Compression: None, Format: codec.JSON(nil)}} {
+	for _, s := range []Sink{{URL: "out.jsonl"}, {URL: "a", Overwrite: true, Compression: None, Format: codec.JSON(nil)},
+		{URL: "b.csv", Format: codec.CSV(nil), Rotate: &Rotation{}}, {URL: "b.csv", Compression: Zstd, Rotate: &Rotation{Rows: 5, Bytes: 7, Age: time.Minute}}} {
 		config, section, err := s.Config()
 		require.NoError(t, err)
 		back, err := SinkFromParams(connectors.Params{Config: config, Codec: section})
