@@ -39,8 +39,9 @@ var processNames = map[string]map[string]string{
 
 // exceptions are the places where L5 gives way, each with its reason.
 var exceptions = map[string]string{
-	"connectors/stdout: os.Stdout":    "the connector's purpose",
-	"arkflowtest: context.Background": "a run of the kit is the root of its context: Run and Try take none",
+	"connectors/stdout: os.Stdout":                 "the connector's purpose",
+	"codec/internal/blocktest: context.Background": "helpers of tests, which have no caller's context to take",
+	"arkflowtest: context.Background":              "a run of the kit is the root of its context: Run and Try take none",
 }
 
 // levels are names of log/slog that begin like its logging functions and are none.
