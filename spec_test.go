@@ -1,6 +1,7 @@
 package arkflow_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow"
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/connectors"
@@ -344,6 +346,20 @@ type scored struct {
 
 func score(o order) scored { return scored{o.TS, o.Amount} }
 
+func isPaid(o order) bool { return o.Status == "paid" }
+
+var negatives = operator.Side[scored]("negatives")
+
+func bothScores(o order, emit func(scored), to *operator.Sides) error {
+	emit(score(o))
+	negatives.Emit(to, scored{o.TS, -o.Amount})
+	return nil
+}
+
+func sameBatch(in arrow.RecordBatch) (arrow.RecordBatch, error) { in.Retain(); return in, nil }
+
+func asyncScore(_ context.Context, o order) (scored, error) { return score(o), nil }
+
 // builtins is a job for each built-in component.
 func builtins(dir string) map[string]func(j *arkflow.Job) {
 	generated := generate.Source{Context: `{"ts": 1, "customer_id": "c", "status": "paid", "amount": 1.5}`, Interval: 500 * time.Millisecond, BatchSize: 2, Count: 10}
@@ -383,6 +399,34 @@ func builtins(dir string) map[string]func(j *arkflow.Job) {
 			w.Sink("out", drop.Sink{})
 			w.Late().Sink("late", drop.Sink{})
 		},
+		"filter function": func(j *arkflow.Job) {
+			arkflow.As[order](orders(j).Select("s", "ts", "customer_id", "status", "amount")).Filter("f", isPaid).Named("paid/v1").Stream().Sink("out", drop.Sink{})
+		},
+		"flat_map": func(j *arkflow.Job) {
+			twice := orders(j).Apply("f", operator.FlatMapSides(bothScores, negatives).Named("both/v1"))
+			twice.Sink("out", drop.Sink{})
+			twice.Side("negatives").Sink("other", drop.Sink{})
+		},
+		"map_batch": func(j *arkflow.Job) {
+			orders(j).Apply("m", operator.MapBatch(nil, sameBatch).Named("same/v1")).Sink("out", drop.Sink{})
+		},
+		"union": func(j *arkflow.Job) {
+			s := orders(j)
+			s.Union("u", s.Filter("f", amount.Gt(0))).Sink("out", drop.Sink{})
+		},
+		"split": func(j *arkflow.Job) {
+			b := orders(j).Split("s", arkflow.When("paid", status.Eq("paid")), arkflow.When("large", amount.Gt(9)), arkflow.Otherwise("rest"))
+			b.Branch("rest").Sink("out", drop.Sink{})
+			b.Branch("paid").Drop("d", "status").Sink("paid-out", drop.Sink{})
+			b.Branch("large").Sink("large-out", drop.Sink{})
+		},
+		"async": func(j *arkflow.Job) {
+			orders(j).Apply("a", operator.Async(asyncScore, operator.AsyncConfig{InFlight: 7, Unordered: true, Timeout: time.Second, Retries: 2, Backoff: time.Millisecond}).
+				Named("ask/v1")).Sink("out", drop.Sink{})
+		},
+		"with_timestamps": func(j *arkflow.Job) {
+			orders(j).WithTimestamps("t", "ts", arkflow.OutOfOrderness(time.Minute), arkflow.MaxFutureSkew(1500*time.Microsecond)).Sink("out", drop.Sink{})
+		},
 		"fan-out": func(j *arkflow.Job) {
 			s := orders(j)
 			s.Sink("a", drop.Sink{})
@@ -395,7 +439,10 @@ func builtins(dir string) map[string]func(j *arkflow.Job) {
 // A job, its spec, the spec in YAML and JSON, and the job made of it again are one graph.
 func TestB5_builderSpecAndBackGiveOnePlan(t *testing.T) {
 	reg := arkflow.NewRegistry()
-	require.NoError(t, reg.RegisterFunction("score/v1", operator.Map(score)))
+	for name, f := range map[string]operator.Operator{"score/v1": operator.Map(score), "paid/v1": operator.FilterFunc(isPaid), "both/v1": operator.FlatMapSides(bothScores, negatives),
+		"same/v1": operator.MapBatch(nil, sameBatch), "ask/v1": operator.Async(asyncScore, operator.AsyncConfig{})} {
+		require.NoError(t, reg.RegisterFunction(name, f))
+	}
 	for name, build := range builtins(t.TempDir()) {
 		t.Run(name, func(t *testing.T) {
 			j := arkflow.NewJob("job", arkflow.Parallelism(2), arkflow.MaxParallelism(64), arkflow.CheckpointEvery(3*time.Second))

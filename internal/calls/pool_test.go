@@ -45,7 +45,7 @@ func TestCallsRunAtOnceOnAFixedNumberOfGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		before := runtime.NumGoroutine()
 		p, moving, _ := newPool(t, Config{InFlight: 3}, func(_ context.Context, n int) (int, error) {
-			time.Sleep(time.Duration(n) * time.Second)
+			<-time.After(time.Duration(n) * time.Second)
 			return 2 * n, nil
 		})
 		start := time.Now()
