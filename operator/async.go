@@ -3,10 +3,13 @@ package operator
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/fields"
 	"github.com/arkflow-go/arkflow/internal/structmap"
 )
 
@@ -131,31 +134,20 @@ func AsyncFromConfig(config map[string]any, lookup func(name string) (Operator, 
 	}
 	var faults fault.List
 	c := *a
-	number := func(field string, into *int) {
-		v, given := config[field]
-		if !given {
-			return
+	for _, field := range slices.Sorted(maps.Keys(config)) {
+		v, path := config[field], "config."+field
+		switch field {
+		case "in_flight":
+			c.cfg.InFlight = fields.Whole(&faults, v, path)
+		case "retries":
+			c.cfg.Retries = fields.Whole(&faults, v, path)
+		case "ordered":
+			c.cfg.Unordered = !fields.Bool(&faults, v, path)
+		case "timeout_ms":
+			c.cfg.Timeout = fields.Millis(&faults, v, path)
+		case "backoff_ms":
+			c.cfg.Backoff = fields.Millis(&faults, v, path)
 		}
-		n, ok := wholeNumber(v)
-		if !ok || n != int64(int(n)) {
-			faults.Add(&Fault{Path: "config." + field, Problem: fmt.Sprintf("want a whole number, not %v", v)})
-		}
-		*into = int(n)
-	}
-	number("in_flight", &c.cfg.InFlight)
-	number("retries", &c.cfg.Retries)
-	if v, given := config["ordered"]; given {
-		ordered, ok := v.(bool)
-		if !ok {
-			faults.Add(&Fault{Path: "config.ordered", Problem: fmt.Sprintf("want true or false, not %v", v)})
-		}
-		c.cfg.Unordered = !ordered
-	}
-	if v, given := config["timeout_ms"]; given {
-		c.cfg.Timeout = configMillis(&faults, v, "config.timeout_ms")
-	}
-	if v, given := config["backoff_ms"]; given {
-		c.cfg.Backoff = configMillis(&faults, v, "config.backoff_ms")
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
@@ -177,13 +169,13 @@ func (a *AsyncOperator) Config() (map[string]any, error) {
 		out["ordered"] = false
 	}
 	if c.Timeout != 0 {
-		out["timeout_ms"] = durationConfig(c.Timeout)
+		out["timeout_ms"] = fields.OfMillis(c.Timeout)
 	}
 	if c.Retries != 0 {
 		out["retries"] = int64(c.Retries)
 	}
 	if c.Backoff != 0 {
-		out["backoff_ms"] = durationConfig(c.Backoff)
+		out["backoff_ms"] = fields.OfMillis(c.Backoff)
 	}
 	return out, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/fields"
 )
 
 // drop leaves columns out.
@@ -19,8 +20,8 @@ func Drop(columns ...string) Operator { return &drop{slices.Clone(columns)} }
 // DropFromConfig gives the Drop of a JobSpec: {columns: [name, …]}.
 func DropFromConfig(config map[string]any) (Operator, error) {
 	var faults fault.List
-	configFields(&faults, config, "config", "columns")
-	d := &drop{configStrings(&faults, config["columns"], "config.columns")}
+	fields.Exactly(&faults, config, "config", "columns")
+	d := &drop{fields.Columns(&faults, config["columns"], "config.columns")}
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
@@ -35,7 +36,7 @@ func (d *drop) Describe() string { return strings.Join(d.columns, ", ") }
 
 // Config is the inverse of DropFromConfig.
 func (d *drop) Config() (map[string]any, error) {
-	return map[string]any{"columns": anyList(d.columns)}, nil
+	return map[string]any{"columns": fields.List(d.columns)}, nil
 }
 
 // Bind implements Operator.

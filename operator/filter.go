@@ -6,6 +6,7 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/expr"
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/fields"
 )
 
 // filter keeps rows by a condition.
@@ -24,7 +25,7 @@ func Filter(where expr.Output) Operator {
 // FilterFromConfig gives the filter of a JobSpec: {where: <condition>}.
 func FilterFromConfig(config map[string]any) (Operator, error) {
 	var faults fault.List
-	configFields(&faults, config, "config", "where")
+	fields.Exactly(&faults, config, "config", "where")
 	var where expr.Expr
 	if spec := config["where"]; spec != nil {
 		var err error

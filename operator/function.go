@@ -2,10 +2,9 @@ package operator
 
 import (
 	"fmt"
-	"slices"
-	"sort"
 
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/fields"
 )
 
 // function is what operators over a Go function have in common: the name by which a spec refers to it, and its types as text.
@@ -44,8 +43,7 @@ type nameable interface {
 // further fields that the config may have.
 func functionFrom(kind string, config map[string]any, lookup func(name string) (Operator, error), more ...string) (Operator, error) {
 	var faults fault.List
-	known := append([]string{"function"}, more...)
-	knownFields(&faults, config, "config", known)
+	fields.Known(&faults, config, "config", append([]string{"function"}, more...)...)
 	name, ok := config["function"].(string)
 	switch {
 	case config["function"] == nil:
@@ -70,20 +68,4 @@ func functionFrom(kind string, config map[string]any, lookup func(name string) (
 		return n.withName(name), nil
 	}
 	return op, nil
-}
-
-// knownFields reports the fields of a spec's config that an operator does not have.
-func knownFields(faults *fault.List, config map[string]any, path string, known []string) {
-	keys := make([]string, 0, len(config))
-	for k := range config {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	for _, k := range keys {
-		if !slices.Contains(known, k) {
-			f := fault.Unknown("field", k, known)
-			f.Path, f.Problem = path+"."+k, fmt.Sprintf("unknown field %q", k)
-			faults.Add(f)
-		}
-	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/fields"
 )
 
 // rename gives columns other names.
@@ -26,7 +27,7 @@ func Rename(names map[string]string) Operator {
 // RenameFromConfig gives the renaming of a JobSpec: {columns: {old: new}}.
 func RenameFromConfig(config map[string]any) (Operator, error) {
 	var faults fault.List
-	configFields(&faults, config, "config", "columns")
+	fields.Exactly(&faults, config, "config", "columns")
 	r := &rename{map[string]string{}}
 	m, ok := config["columns"].(map[string]any)
 	if !ok && config["columns"] != nil {

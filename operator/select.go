@@ -11,6 +11,7 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/expr"
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/fields"
 )
 
 // project makes columns out of columns.
@@ -47,7 +48,7 @@ func Select(columns ...any) Operator {
 //	columns: [customer_id, {as: double, expr: <expression>}]
 func SelectFromConfig(config map[string]any) (Operator, error) {
 	var faults fault.List
-	configFields(&faults, config, "config", "columns")
+	fields.Exactly(&faults, config, "config", "columns")
 	p := &project{}
 	list, ok := config["columns"].([]any)
 	if !ok && config["columns"] != nil {
@@ -59,7 +60,7 @@ func SelectFromConfig(config map[string]any) (Operator, error) {
 		case string:
 			p.columns = append(p.columns, expr.Col(x).As(x))
 		case map[string]any:
-			configFields(&faults, x, path, "as", "expr")
+			fields.Exactly(&faults, x, path, "as", "expr")
 			name, ok := x["as"].(string)
 			if !ok && x["as"] != nil {
 				faults.Add(&Fault{Path: path + ".as", Problem: fmt.Sprintf("want a column name, not %v", x["as"])})

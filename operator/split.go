@@ -10,6 +10,7 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/expr"
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/fields"
 )
 
 // SplitCase is one branch of a SplitBy: see When and Otherwise.
@@ -43,7 +44,7 @@ func SplitBy(cases ...SplitCase) Operator { return &split{slices.Clone(cases)} }
 // SplitFromConfig gives the split of a JobSpec: {when: [{name: tag, where: <condition>}, …], otherwise: tag}.
 func SplitFromConfig(config map[string]any) (Operator, error) {
 	var faults fault.List
-	knownFields(&faults, config, "config", []string{"when", "otherwise"})
+	fields.Known(&faults, config, "config", "when", "otherwise")
 	s := &split{}
 	list, ok := config["when"].([]any)
 	switch {
@@ -59,8 +60,8 @@ func SplitFromConfig(config map[string]any) (Operator, error) {
 			faults.Add(&Fault{Path: path, Problem: fmt.Sprintf("want {name: tag, where: condition}, not %v", e)})
 			continue
 		}
-		configFields(&faults, m, path, "name", "where")
-		c := SplitCase{tag: configText(&faults, m["name"], path+".name")}
+		fields.Exactly(&faults, m, path, "name", "where")
+		c := SplitCase{tag: fields.Text(&faults, m["name"], path+".name")}
 		if m["where"] != nil {
 			var err error
 			if c.where, err = expr.FromSpec(m["where"]); err != nil {
@@ -70,21 +71,12 @@ func SplitFromConfig(config map[string]any) (Operator, error) {
 		s.cases = append(s.cases, c)
 	}
 	if o := config["otherwise"]; o != nil {
-		s.cases = append(s.cases, Otherwise(configText(&faults, o, "config.otherwise")))
+		s.cases = append(s.cases, Otherwise(fields.Text(&faults, o, "config.otherwise")))
 	}
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	return s, nil
-}
-
-// configText gives a string of a spec's config; nil gives "".
-func configText(faults *fault.List, v any, path string) string {
-	s, ok := v.(string)
-	if !ok && v != nil {
-		faults.Add(&Fault{Path: path, Problem: fmt.Sprintf("want a name, not %v", v)})
-	}
-	return s
 }
 
 // Kind implements Operator.

@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/fields"
 )
 
 // timestamps gives rows another event time.
@@ -23,47 +23,14 @@ func WithTimestamps(policy TimePolicy) Operator { return &timestamps{policy} }
 // TimestampsFromConfig gives the operator of a JobSpec: {column: name, out_of_orderness_ms: 2000, max_future_skew_ms: 0}.
 func TimestampsFromConfig(config map[string]any) (Operator, error) {
 	var faults fault.List
-	knownFields(&faults, config, "config", []string{"column", "out_of_orderness_ms", "max_future_skew_ms"})
-	p := TimePolicy{Kind: EventTimePolicy, Column: configText(&faults, config["column"], "config.column")}
-	p.OutOfOrderness = configMillis(&faults, config["out_of_orderness_ms"], "config.out_of_orderness_ms")
-	p.MaxFutureSkew = configMillis(&faults, config["max_future_skew_ms"], "config.max_future_skew_ms")
+	fields.Known(&faults, config, "config", "column", "out_of_orderness_ms", "max_future_skew_ms")
+	p := TimePolicy{Kind: EventTimePolicy, Column: fields.Text(&faults, config["column"], "config.column")}
+	p.OutOfOrderness = fields.Millis(&faults, config["out_of_orderness_ms"], "config.out_of_orderness_ms")
+	p.MaxFutureSkew = fields.Millis(&faults, config["max_future_skew_ms"], "config.max_future_skew_ms")
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
 	return &timestamps{p}, nil
-}
-
-// configMillis gives a duration of a spec's config: whole milliseconds, or a Go duration as text; nil gives 0.
-func configMillis(faults *fault.List, v any, path string) time.Duration {
-	switch x := v.(type) {
-	case nil:
-		return 0
-	case string:
-		if d, err := time.ParseDuration(x); err == nil {
-			return d
-		}
-	default:
-		if n, ok := wholeNumber(v); ok && n >= math.MinInt64/1_000_000 && n <= math.MaxInt64/1_000_000 {
-			return time.Duration(n) * time.Millisecond
-		}
-	}
-	faults.Add(&Fault{Path: path, Problem: fmt.Sprintf("want milliseconds, not %v", v), Hint: `write a whole number, or a duration such as "500ms"`})
-	return 0
-}
-
-// wholeNumber gives an integer of a document.
-func wholeNumber(v any) (int64, bool) {
-	switch x := v.(type) {
-	case int:
-		return int64(x), true
-	case int64:
-		return x, true
-	case uint64:
-		return int64(x), x <= math.MaxInt64
-	case float64:
-		return int64(x), x == math.Trunc(x) && math.Abs(x) < 1<<63
-	}
-	return 0, false
 }
 
 // Kind implements Operator.
@@ -82,20 +49,12 @@ func (w *timestamps) Describe() string {
 func (w *timestamps) Config() (map[string]any, error) {
 	out := map[string]any{"column": w.policy.Column}
 	if d := w.policy.OutOfOrderness; d != 0 {
-		out["out_of_orderness_ms"] = durationConfig(d)
+		out["out_of_orderness_ms"] = fields.OfMillis(d)
 	}
 	if d := w.policy.MaxFutureSkew; d != 0 {
-		out["max_future_skew_ms"] = durationConfig(d)
+		out["max_future_skew_ms"] = fields.OfMillis(d)
 	}
 	return out, nil
-}
-
-// durationConfig is the inverse of configMillis.
-func durationConfig(d time.Duration) any {
-	if d%time.Millisecond == 0 {
-		return d.Milliseconds()
-	}
-	return d.String()
 }
 
 // Bind implements Operator.

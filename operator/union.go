@@ -8,6 +8,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/fault"
+	"github.com/arkflow-go/arkflow/internal/fields"
 )
 
 // union reads several streams as one.
@@ -21,7 +22,7 @@ func Union() Operator { return union{} }
 // UnionFromConfig gives the union of a JobSpec, which has no config.
 func UnionFromConfig(config map[string]any) (Operator, error) {
 	var faults fault.List
-	configFields(&faults, config, "config")
+	fields.Exactly(&faults, config, "config")
 	if err := faults.Err(); err != nil {
 		return nil, err
 	}
