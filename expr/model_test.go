@@ -133,6 +133,12 @@ func modelOf(n *tree.Node, s *arrow.Schema) *mexpr {
 		case "int", "null":
 			m.t = mInt
 		}
+	case tree.OpCall:
+		m.t = m.typeCall()
+	case tree.OpCase, tree.OpSwitch:
+		m.t = m.kids[len(m.kids)-1].t
+	case tree.OpCast, tree.OpTryCast:
+		m.t = mtypeOf(n.Type)
 	default:
 		m.t = mBool
 	}
@@ -323,6 +329,15 @@ func (m *mexpr) eval(b *column.Batch, row int) (any, error) {
 		return m.evalIn(b, row)
 	case tree.OpNeg:
 		return m.evalNeg(b, row)
+	case tree.OpCase, tree.OpSwitch:
+		return m.evalLazy(b, row)
+	case tree.OpCall:
+		if m.n.Name == "coalesce" || m.n.Name == "nullif" {
+			return m.evalLazy(b, row)
+		}
+		return m.evalCall(b, row)
+	case tree.OpCast, tree.OpTryCast:
+		return m.evalCast(b, row)
 	case tree.OpAdd, tree.OpSub, tree.OpMul, tree.OpDiv, tree.OpMod:
 		return m.evalArith(b, row)
 	}

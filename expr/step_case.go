@@ -142,6 +142,7 @@ func (s *coalesceStep) eval(ev *Evaluator, b block, dst []byte) vec {
 		}
 		y := a.eval(ev, sub, room)
 		if y.valid == nil && len(left) == b.n {
+			m.drop(ev)
 			m.v, left = y, nil
 			break
 		}
@@ -267,6 +268,15 @@ func (m *blend) setNull(ev *Evaluator, p uint32) {
 	case column.Bool:
 		m.v.data[p] = 0
 	}
+}
+
+// drop gives the memory back: a single step has all values.
+func (m *blend) drop(ev *Evaluator) {
+	ev.done(&m.v)
+	if m.t != nil {
+		ev.freeTexts(m.t)
+	}
+	*m = blend{}
 }
 
 // end gives the values.

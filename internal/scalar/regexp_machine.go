@@ -46,7 +46,9 @@ func compilePattern(text string) (*pattern, error) {
 			p.splits++
 		}
 	}
-	p.literal, p.before, _ = requiredLiteral(re)
+	if l, before, ok := requiredLiteral(re); ok && !bytes.ContainsRune(l, utf8.RuneError) { // that also matches what is no UTF-8
+		p.literal, p.before = l, before
+	}
 	p.findFirst()
 	return p, nil
 }
@@ -80,7 +82,7 @@ func requiredLiteral(re *syntax.Regexp) (literal []byte, before int, ok bool) {
 			}
 		}
 	}
-	return literal, before, ok && bytes.IndexByte(literal, 0xEF) < 0 // U+FFFD also matches what is no UTF-8
+	return literal, before, ok
 }
 
 // maxLength bounds the bytes that an expression can match; -1: any number.

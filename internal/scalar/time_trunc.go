@@ -29,7 +29,7 @@ func bindDateTrunc(c *Call) error {
 	cut := &cast{from: t, to: t, fromKind: column.KindOf(t), toKind: column.KindOf(t)}
 	cut.low, cut.high = rangeOf(cut.toKind)
 	step := nanosOf[unit]
-	simple := step > 0 && unit != week && (zone == time.UTC || unit <= second || t.ID() != arrow.TIMESTAMP)
+	simple := step > 0 && unit != week && (zone == time.UTC || unit <= second)
 	c.Fails = true
 	return c.gives(t, func(out *Out, args []Vec) {
 		var buf [calc.BlockRows]int64
@@ -99,9 +99,6 @@ func bindExtract(c *Call) error {
 		return err
 	}
 	own, kind := tree.UnitOf(t), column.KindOf(t)
-	if t.ID() != arrow.TIMESTAMP {
-		zone = time.UTC
-	}
 	return c.gives(arrow.PrimitiveTypes.Int64, func(out *Out, args []Vec) {
 		var buf [calc.BlockRows]int64
 		to := column.View[int64](out.Data)

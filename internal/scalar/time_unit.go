@@ -73,5 +73,8 @@ func (c *Call) zone(i int, t arrow.DataType) (*time.Location, error) {
 	if err != nil {
 		return nil, argError(i, "write it as Europe/Berlin, UTC or +02:00", "is no time zone: %q", name)
 	}
+	if t.ID() != arrow.TIMESTAMP { // a date is what it is everywhere
+		zone = time.UTC
+	}
 	return zone, nil
 }

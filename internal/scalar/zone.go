@@ -22,7 +22,7 @@ func newClock(zone *time.Location) clock {
 }
 
 // maxZoned bounds the instants that zones are asked about, in seconds either way; beyond it the offset of the bound holds.
-const maxZoned = 1 << 50
+const maxZoned = 1 << 62
 
 // seek finds the period of an instant.
 func (c *clock) seek(t int64) {
@@ -44,7 +44,11 @@ func (c *clock) seek(t int64) {
 // local gives what the clock shows at an instant.
 func (c *clock) local(t int64) int64 {
 	c.seek(t)
-	return t + c.offset
+	l := t + c.offset
+	if (t^l)&(c.offset^l) < 0 { // at the ends of time
+		return t
+	}
+	return l
 }
 
 // last gives the last instant that is not after t at which the clock showed a local time that it shows no later than at t: where the

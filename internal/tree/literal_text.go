@@ -25,9 +25,9 @@ func (l Literal) String() string {
 
 // Short gives the value as messages show it, without its type.
 func (l Literal) Short() string {
-	if f, ok := l.Value.(float64); ok && !math.IsNaN(f) && !math.IsInf(f, 0) {
+	if f, ok := l.Value.(float64); ok {
 		s := calc.FormatFloat(f, bitsOf(l.Type))
-		if !strings.ContainsAny(s, ".e") {
+		if !strings.ContainsAny(s, ".eNI") {
 			s += ".0"
 		}
 		return s
