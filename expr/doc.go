@@ -1,11 +1,12 @@
 // Package expr answers: what is the value of an expression for each row of a batch?
 //
-// An [Expr] is built in Go from columns, constants and methods. It is bound to a schema, which checks names and types and
-// gives a [Program]; each task makes an [Evaluator] of it, which works on whole columns:
+// An [Expr] is built in Go from columns, constants, methods and functions, or written as SQL ([T]); both are the same tree, and
+// String is SQL again. It is bound to a schema, which checks names and types and gives a [Program]; each task makes an [Evaluator]
+// of it, which works on whole columns:
 //
 //	status := expr.Field(func(o *Order) *string { return &o.Status })
 //	amount := expr.Col("amount")
-//	paid := status.Eq("paid").And(amount.Gt(0))
+//	paid := status.Eq("paid").And(amount.Gt(0))   // or expr.T("status = 'paid' and amount > 0")
 //
 //	prog, err := paid.Bind(schema)        // all faults at once, each a *fault.Fault
 //	ev := prog.New()                      // one a task
@@ -59,7 +60,8 @@
 //
 // An error belongs to the row. [Errors] collects them with the sub-expression and the values, and which error is reported for
 // a row does not depend on how batches are cut. The right side of And and Or is evaluated only for rows that the left side has not
-// decided: in `n <> 0 and total / n > 5` no row divides by zero. All other operands are always evaluated.
+// decided, and the branches of When and Coalesce only for the rows that come to them: in `n <> 0 and total / n > 5` no row divides
+// by zero. All other operands are always evaluated.
 //
 // # What it never does
 //

@@ -312,6 +312,9 @@ func (p *parser) call(n *Node, word string) *Node {
 			unit := &Node{Kind: String, Text: p.tok.word, Pos: p.tok.pos}
 			p.advance()
 			if p.take("from") {
+				if p.is(")") {
+					p.unexpected("an operand", "write extract(year from x)")
+				}
 				n.Args = append([]*Node{unit}, p.list()...)
 				return p.make(n)
 			}

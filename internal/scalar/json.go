@@ -134,7 +134,7 @@ func follow(s []byte, path []pathStep) (value []byte, ok bool) {
 		}
 	}
 	n, ok := valueLength(s)
-	return s[:n], ok
+	return s[:n], ok && (len(path) == 0 || n < len(s)) // what contains it is closed after it
 }
 
 func skipBlank(s []byte) []byte {

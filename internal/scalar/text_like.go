@@ -35,8 +35,10 @@ func matchLike(s, p []byte) bool {
 		if j < len(p) {
 			switch p[j] {
 			case '%':
-				backP, backS = j+1, i
-				j++
+				if j++; j == len(p) {
+					return true
+				}
+				backP, backS = j, i
 				continue
 			case '_':
 				if i < len(s) {
@@ -67,7 +69,13 @@ func matchLike(s, p []byte) bool {
 			return false
 		}
 		_, n := utf8.DecodeRune(s[backS:])
-		backS += n
+		if backS += n; backP < len(p) && p[backP] < utf8.RuneSelf && strings.IndexByte(`%_\`, p[backP]) < 0 {
+			skip := bytes.IndexByte(s[backS:], p[backP]) // to where the text after % may begin
+			if skip < 0 {
+				return false
+			}
+			backS += skip
+		}
 		i, j = backS, backP
 	}
 	return true

@@ -70,7 +70,7 @@ func (l Literal) integerText(v int64) (text string, own bool) {
 		switch {
 		case ok && l.Type.ID() != arrow.TIMESTAMP && at.Equal(at.Truncate(24*time.Hour)):
 			return "date '" + at.Format(time.DateOnly) + "'", l.Type.ID() == arrow.DATE32
-		case ok && l.Type.ID() == arrow.TIMESTAMP:
+		case ok && l.Type.ID() == arrow.TIMESTAMP && instantOf(at).isAlso(l): // at the ends of ns a text means µs
 			return "timestamp '" + at.Format(time.RFC3339Nano) + "'", arrow.TypeEqual(l.Type, instantOf(at).Type)
 		}
 	case ClassDuration:
@@ -84,6 +84,12 @@ func (l Literal) integerText(v int64) (text string, own bool) {
 		}
 	}
 	return strconv.FormatInt(v, 10), l.Type.ID() == arrow.INT64
+}
+
+// isAlso tells whether the constant is another one once it is of its type.
+func (l Literal) isAlso(other Literal) bool {
+	same, ok := l.As(other.Type)
+	return ok && same.Value == other.Value
 }
 
 // timeOf gives an instant of a unit as a time of UTC; false outside of the years 0 to 9999, which are those that have a text.
