@@ -125,7 +125,7 @@ func (c SourceCase) positions(b *bench) {
 			stops = append(stops, stop{place(r), len(rows)})
 		}
 		stops = append(stops, stop{place(r), len(rows)}) // of the end
-		step := max(1, len(stops)/20)
+		step := max(1, len(stops)/10)
 		for i := 0; i < len(stops); i += step {
 			c.restore(b, s, sp, stops[i].at, rows[stops[i].rows:])
 		}
