@@ -3,7 +3,6 @@ package expr
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
-	"github.com/arkflow-go/arkflow/internal/calc"
 	"github.com/arkflow-go/arkflow/internal/scalar"
 	"github.com/arkflow-go/arkflow/internal/tree"
 )
@@ -145,7 +144,7 @@ func (bd *binder) unify(n *tree.Node, values []bound) bool {
 				t = own
 				continue
 			}
-			if both := bd.commonType(x, t); both != nil {
+			if both := tree.CommonType(own, t); both != nil {
 				t = both
 				continue
 			}
@@ -171,62 +170,6 @@ func adapts(x bound, t arrow.DataType) bool {
 	}
 	_, ok := x.lit.As(t)
 	return ok && (a.Numeric() && b.Numeric() || a == b && (a != tree.ClassText || x.typ.ID() == t.ID()))
-}
-
-// commonType gives the type that holds the values of x and of t; nil where there is none.
-func (bd *binder) commonType(x bound, t arrow.DataType) arrow.DataType {
-	own := tree.PlainType(x.typ)
-	a, b := tree.ClassOf(own), tree.ClassOf(t)
-	switch {
-	case arrow.TypeEqual(own, t):
-		return t
-	case a.Numeric() && b.Numeric():
-		return bd.commonNumber(x, t)
-	case a != b:
-		return nil
-	case a == tree.ClassText:
-		if isText := func(d arrow.DataType) bool {
-			return d.ID() == arrow.STRING || d.ID() == arrow.LARGE_STRING || d.ID() == arrow.STRING_VIEW
-		}; isText(own) != isText(t) {
-			return nil
-		} else if isText(t) {
-			return arrow.BinaryTypes.String
-		}
-		return arrow.BinaryTypes.Binary
-	case a == tree.ClassInstant:
-		if own.ID() != arrow.TIMESTAMP && t.ID() != arrow.TIMESTAMP {
-			return arrow.FixedWidthTypes.Date64
-		}
-		zone := ""
-		for _, d := range []arrow.DataType{own, t} {
-			if ts, ok := d.(*arrow.TimestampType); ok && zone == "" {
-				zone = ts.TimeZone
-			}
-		}
-		return &arrow.TimestampType{Unit: tree.UnitFor(min(tree.UnitOf(own), tree.UnitOf(t))), TimeZone: zone}
-	}
-	if tree.UnitOf(own) < tree.UnitOf(t) {
-		return own
-	}
-	return t
-}
-
-func (bd *binder) commonNumber(x bound, t arrow.DataType) arrow.DataType {
-	a, b := x.class(), tree.ClassOf(t)
-	switch {
-	case a == tree.ClassFloat || b == tree.ClassFloat:
-		return arrow.PrimitiveTypes.Float64
-	case a == tree.ClassDecimal || b == tree.ClassDecimal:
-		l := bd.asDecimal(x).typ
-		r := bd.asDecimal(bound{node: x.node, step: &slotStep{}, typ: t, kind: column.KindOf(t)}).typ
-		p, q := tree.PlainType(l).(*arrow.Decimal128Type), tree.PlainType(r).(*arrow.Decimal128Type)
-		d := &arrow.Decimal128Type{Scale: max(p.Scale, q.Scale)}
-		d.Precision = min(max(p.Precision-p.Scale, q.Precision-q.Scale)+d.Scale, calc.MaxDigits)
-		return d
-	case !signed(x.kind) && !signed(column.KindOf(t)) && (x.kind == column.Uint64 || column.KindOf(t) == column.Uint64):
-		return arrow.PrimitiveTypes.Uint64
-	}
-	return arrow.PrimitiveTypes.Int64
 }
 
 // coerce brings a value to a type that unify found.

@@ -294,17 +294,7 @@ func (bd *binder) asDecimal(x bound) bound {
 	if x.kind == column.Decimal {
 		return x
 	}
-	digits := int32(19)
-	switch x.kind {
-	case column.Int8, column.Uint8:
-		digits = 3
-	case column.Int16, column.Uint16:
-		digits = 5
-	case column.Int32, column.Uint32:
-		digits = 10
-	case column.Uint64:
-		digits = 20
-	}
+	digits := tree.DigitsOf(x.kind)
 	if x.lit != nil && !x.lit.IsNull() {
 		r, _ := x.lit.Number()
 		digits = calc.Digits(r.Num())

@@ -1,6 +1,7 @@
 package calc
 
 import (
+	"cmp"
 	"math/big"
 	"math/bits"
 	"strconv"
@@ -75,6 +76,14 @@ func (a *uint256) cmp(b *uint256) int {
 
 // Product gives a·b if its magnitude is below 10^digits.
 func Product(a, b Int128, digits int32) (Int128, bool) {
+	if narrow(a) && narrow(b) { // the product has at most 126 bits
+		hi, lo := bits.Mul64(AbsOf(int64(a[0])), AbsOf(int64(b[0])))
+		r := Int128{lo, hi}
+		if int64(a[0]^b[0]) < 0 {
+			r = Negated(r)
+		}
+		return r, digits == MaxDigits || below(r, digits)
+	}
 	m := mulMagnitudes(magnitude(a), magnitude(b))
 	limit := uint256{Pow10[digits][0], Pow10[digits][1]}
 	if m.cmp(&limit) >= 0 {
@@ -98,6 +107,9 @@ func Sum(a, b Int128, digits int32) (Int128, bool) {
 	return r, below(r, digits)
 }
 
+// narrow tells whether 64 bits hold v.
+func narrow(v Int128) bool { return v[1] == uint64(int64(v[0])>>63) }
+
 // below tells whether |v| < 10^digits.
 func below(v Int128, digits int32) bool {
 	m, p := magnitude(v), &Pow10[digits]
@@ -106,6 +118,9 @@ func below(v Int128, digits int32) bool {
 
 // CmpDecimals compares a·10^up with b·10^down.
 func CmpDecimals(a, b Int128, up, down int32) int {
+	if up|down == 0 {
+		return cmp.Or(cmp.Compare(int64(a[1]), int64(b[1])), cmp.Compare(a[0], b[0]))
+	}
 	na, nb := negative(a), negative(b)
 	if na != nb {
 		if na {

@@ -11,8 +11,10 @@ import (
 type pattern struct {
 	std    *regexp.Regexp // for texts that are too long for a machine
 	prog   *syntax.Prog
-	branch []int32 // by instruction: the number of the branch that it is, -1 for others
-	splits int     // number of branches
+	branch []int32     // by instruction: the number of the branch that it is, -1 for others
+	splits int         // number of branches
+	ascii  [][2]uint64 // by instruction that takes a character: those below 128
+	loop   []int32     // by instruction: of a branch that repeats one character first, the instruction of that; -1 for others
 	groups int
 
 	literal []byte    // every match contains it; nil: nothing is known
@@ -38,20 +40,50 @@ func compilePattern(text string) (*pattern, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &pattern{std: std, prog: prog, groups: groups, branch: make([]int32, len(prog.Inst))}
-	for i := range prog.Inst {
-		p.branch[i] = -1
-		if op := prog.Inst[i].Op; op == syntax.InstAlt || op == syntax.InstAltMatch {
-			p.branch[i] = int32(p.splits)
-			p.splits++
-		}
-	}
+	p := &pattern{std: std, prog: prog, groups: groups}
+	p.prepare()
 	if l, before, ok := requiredLiteral(re); ok && !bytes.ContainsRune(l, utf8.RuneError) { // that also matches what is no UTF-8
 		p.literal, p.before = l, before
 	}
 	p.findFirst()
 	return p, nil
 }
+
+// takesRune tells whether an instruction takes a character.
+func takesRune(in *syntax.Inst) bool {
+	switch in.Op {
+	case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
+		return true
+	}
+	return false
+}
+
+// prepare fills what is known by instruction.
+func (p *pattern) prepare() {
+	n := len(p.prog.Inst)
+	p.branch, p.loop, p.ascii = make([]int32, n), make([]int32, n), make([][2]uint64, n)
+	for i := range p.prog.Inst {
+		in := &p.prog.Inst[i]
+		p.branch[i], p.loop[i] = -1, -1
+		switch {
+		case takesRune(in):
+			for b := range utf8.RuneSelf {
+				if in.MatchRune(rune(b)) {
+					p.ascii[i][b>>6] |= 1 << (b & 63)
+				}
+			}
+		case in.Op == syntax.InstAlt || in.Op == syntax.InstAltMatch:
+			p.branch[i] = int32(p.splits)
+			p.splits++
+			if body := &p.prog.Inst[in.Out]; takesRune(body) && body.Out == uint32(i) {
+				p.loop[i] = int32(in.Out)
+			}
+		}
+	}
+}
+
+// takes tells whether an instruction takes a character below 128.
+func (p *pattern) takes(at uint32, b byte) bool { return p.ascii[at][b>>6&1]>>(b&63)&1 == 1 }
 
 // requiredLiteral gives a text that every match contains and how many bytes may stand before it in the match, -1 for any number.
 // ok is false where there is none.
@@ -132,7 +164,7 @@ func (p *pattern) findFirst() {
 			all = true
 		case syntax.InstRune, syntax.InstRune1, syntax.InstRuneAny, syntax.InstRuneAnyNotNL:
 			for b := range utf8.RuneSelf {
-				p.first[b] = p.first[b] || in.MatchRune(rune(b))
+				p.first[b] = p.first[b] || p.takes(pc, byte(b))
 			}
 			for b := utf8.RuneSelf; b < 256; b++ {
 				p.first[b] = true
@@ -231,6 +263,11 @@ func (m *machine) try(p *pattern, s []byte, start, base int) bool {
 				}
 				m.seen[bit>>6] |= 1 << (bit & 63)
 				m.jobs = append(m.jobs, job{int32(in.Arg), pos})
+				if p.loop[pc] >= 0 {
+					if pos, alive = m.run(p, s, pc, pos, bit); !alive {
+						continue
+					}
+				}
 			case syntax.InstCapture:
 				if int(in.Arg) < len(m.caps) {
 					m.jobs = append(m.jobs, job{^int32(in.Arg), m.caps[in.Arg]})
@@ -251,11 +288,13 @@ func (m *machine) try(p *pattern, s []byte, start, base int) bool {
 					alive = false
 					break
 				}
-				r, n := rune(s[pos]), 1
-				if r >= utf8.RuneSelf {
-					r, n = utf8.DecodeRune(s[pos:])
+				if b := s[pos]; b < utf8.RuneSelf {
+					alive = p.takes(pc, b)
+					pos++
+					break
 				}
-				alive = matchRune(in, r)
+				r, n := utf8.DecodeRune(s[pos:])
+				alive = in.MatchRune(r)
 				pos += n
 			}
 			pc = in.Out
@@ -264,16 +303,28 @@ func (m *machine) try(p *pattern, s []byte, start, base int) bool {
 	return false
 }
 
-func matchRune(in *syntax.Inst, r rune) bool {
-	switch in.Op {
-	case syntax.InstRune1:
-		return r == in.Rune[0]
-	case syntax.InstRuneAny:
-		return true
-	case syntax.InstRuneAnyNotNL:
-		return r != '\n'
+// run goes on with a branch that repeats one character, over those below 128; at each place the other way is left to be tried. It is
+// at an end where that character cannot be taken again, or where it has been before.
+func (m *machine) run(p *pattern, s []byte, pc uint32, pos, bit int) (end int, alive bool) {
+	body, other := uint32(p.loop[pc]), int32(p.prog.Inst[pc].Arg)
+	for {
+		if pos == len(s) {
+			return pos, false
+		}
+		if s[pos] >= utf8.RuneSelf {
+			return pos, true
+		}
+		if !p.takes(body, s[pos]) {
+			return pos, false
+		}
+		pos++
+		bit++
+		if m.seen[bit>>6]>>(bit&63)&1 == 1 {
+			return pos, false
+		}
+		m.seen[bit>>6] |= 1 << (bit & 63)
+		m.jobs = append(m.jobs, job{other, pos})
 	}
-	return in.MatchRune(r)
 }
 
 // around tells which empty matches hold at a place.
