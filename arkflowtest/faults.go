@@ -2,6 +2,7 @@ package arkflowtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -75,7 +76,7 @@ func (f *faults) poll(source string) func(given int) (int, error) {
 
 // raise panics where the failure is a panic.
 func raise(err error) error {
-	if p, ok := err.(panicValue); ok {
+	if p := (panicValue{}); errors.As(err, &p) {
 		panic(p.v)
 	}
 	return err

@@ -2,6 +2,7 @@ package arkflowtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -134,7 +135,7 @@ func (j *Running) end(e End) *Result {
 func (j *Running) Wait() *Result {
 	j.t.Helper()
 	out := j.Outcome()
-	if out.err != nil && out.err != arkflow.ErrCanceled {
+	if out.err != nil && !errors.Is(out.err, arkflow.ErrCanceled) {
 		j.t.Fatalf("%v", out.err)
 	}
 	return out

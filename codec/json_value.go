@@ -237,7 +237,8 @@ func (d *jsonDecoder) base64(b []byte, i, col int) int {
 // decimal decodes a number, or a string that holds one.
 func (d *jsonDecoder) decimal(b []byte, i, col int) int {
 	s := &d.columns[col]
-	text, end := b[i:], -1
+	var text []byte
+	var end int
 	if b[i] == '"' {
 		if text, end = d.quoted(b, i); end < 0 {
 			return end

@@ -176,9 +176,6 @@ func TestSelectBindTellsAllFaults(t *testing.T) {
 }
 
 func TestFilterAndSelectInSpecs(t *testing.T) {
-	type configured interface {
-		Config() (map[string]any, error)
-	}
 	where := expr.Col("Tier").Eq("gold").And(amount.Gt(50))
 	spec, err := expr.ToSpec(where)
 	require.NoError(t, err)

@@ -22,9 +22,6 @@ type feed struct {
 	perMilli uint64
 	late     bool // each tenth row 50 ms behind
 	text     bool
-	key      []int64
-	price    []int64
-	times    []int64
 	schema   *arrow.Schema
 	ring     []*column.Batch
 }

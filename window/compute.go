@@ -1,6 +1,7 @@
 package window
 
 import (
+	"errors"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/expr"
 	"github.com/arkflow-go/arkflow/operator"
@@ -75,7 +76,7 @@ func (x *task) computes() bool {
 
 // rowError gives an error of an expression as one of the engine.
 func rowError(err error) error {
-	if e, ok := err.(*expr.RowError); ok {
+	if e := (*expr.RowError)(nil); errors.As(err, &e) {
 		return &operator.RowError{Field: e.Expr, Problem: e.Problem}
 	}
 	return err

@@ -49,8 +49,7 @@ func text(c *column.Column, i int) string {
 
 func floatText(f float64) string {
 	if f == 0 {
-		f = 0 // −0 is 0
-		return "0"
+		return "0" // −0 is 0
 	}
 	return fmt.Sprint(f)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/arkflow-go/arkflow/column"
-	"github.com/arkflow-go/arkflow/internal/kernel"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -107,7 +106,6 @@ type corrections struct {
 	touched []touch
 	nums    []uint32 // keys of all touches
 	marks   []uint32 // by key: rows that came to the window that is being corrected
-	cells   *kernel.Cells
 }
 
 // touch is rows that were added to a straggler.

@@ -67,7 +67,7 @@ func parseTemplate(text string) (*template, error) {
 }
 
 func malformed(err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errors.New("the JSON object ends too early")
 	}
 	return fmt.Errorf("the context is no JSON: %w", err)

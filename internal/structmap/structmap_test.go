@@ -47,7 +47,7 @@ type (
 		PF   *float64
 		Out  map[string]int `arkflow:"-"`
 		JOut func()         `json:"-"`
-		priv int            //nolint:unused // unexported fields are left out
+		priv int            // unexported fields are left out
 	}
 )
 
