@@ -58,14 +58,16 @@ func (p *parser) next() token {
 	switch c := s[p.at]; {
 	case c == '\'':
 		t.kind = tokString
-		t.text = p.quoted('\'', "text", "")
+		t.text = p.quoted('\'', "text")
 	case c == '"':
 		t.kind = tokName
-		t.text = p.quoted('"', "name", "")
+		if t.text = p.quoted('"', "name"); t.text == "" {
+			p.fail(t.pos, "an empty text is written ''", "a column's name is not empty")
+		}
 	case (c == 'x' || c == 'X') && strings.HasPrefix(s[p.at+1:], "'"):
 		p.at++
 		t.kind = tokBytes
-		b, err := hex.DecodeString(p.quoted('\'', "text", ""))
+		b, err := hex.DecodeString(p.quoted('\'', "text"))
 		if err != nil {
 			p.fail(t.pos, "write two hexadecimal digits a byte, such as x'00ff'", "bytes are not hexadecimal")
 		}
@@ -128,14 +130,14 @@ func (p *parser) symbol(t *token) {
 }
 
 // quoted reads a text in quotes, in which a doubled quote stands for itself.
-func (p *parser) quoted(quote byte, what, hint string) string {
+func (p *parser) quoted(quote byte, what string) string {
 	start := p.at
 	p.at++
 	from, value := p.at, ""
 	for {
 		i := strings.IndexByte(p.text[p.at:], quote)
 		if i < 0 {
-			p.fail(start, "a quote inside is written twice"+hint, "the %s that begins here is not closed", what)
+			p.fail(start, "a quote inside is written twice", "the %s that begins here is not closed", what)
 		}
 		p.at += i + 1
 		value += p.text[from : p.at-1]
