@@ -1,6 +1,7 @@
 package arkflow_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -190,7 +191,8 @@ func TestB3_nothingIsAFaultAndNoPanic(t *testing.T) {
 	require.ErrorContains(t, none.Run(t.Context()), "the job is nil")
 	job := arkflow.NewJob("job")
 	job.Source("in", memory.Of([]order{}), arkflow.ProcessingTime()).Sink("out", drop.Sink{})
-	require.ErrorContains(t, job.Run(nil), "the context is nil") //nolint:staticcheck // the mistake is the test
+	var noContext context.Context
+	require.ErrorContains(t, job.Run(noContext), "the context is nil")
 }
 
 func TestB3_faultsComeTogetherWithTheirPlace(t *testing.T) {
