@@ -159,12 +159,16 @@ func (d *csvDecoder) record() bool {
 	d.rows.begin()
 	first, n, ok := d.i, 0, true
 	for {
+		n = d.plainFields(n, ok)
+		if d.i < 0 {
+			break
+		}
 		col := int32(-1)
 		if n < len(d.order) && ok {
 			col = d.order[n]
 		}
 		n++
-		if !d.nextField(col, &ok) {
+		if !d.anyField(col, &ok) {
 			d.rows.drop()
 			return !d.short && d.giveUp(-1, excerptAt(d.b[first:d.end], d.fail.at-first), d.fail.problem)
 		}
@@ -183,9 +187,33 @@ func (d *csvDecoder) record() bool {
 	return true
 }
 
-// nextField decodes the field at i into a column, of which -1 is none; i is then behind it. *ok becomes false where its value does not suit.
+// plainFields decodes fields from the n-th on as long as they are plain, and gives the number of the first that is not, at which d.i then
+// stands; d.i is negative behind the last field of the record.
+func (d *csvDecoder) plainFields(n int, ok bool) int {
+	if !ok || d.odd {
+		return n
+	}
+	line, i := d.b[:d.end], d.i
+	for n < len(d.order) && d.order[n] >= 0 {
+		col := d.order[n]
+		end := d.plain(line, i, &d.rows.cols[col], &d.columns[col])
+		if end < 0 {
+			break
+		}
+		n++
+		if end >= len(line) {
+			i = -1
+			break
+		}
+		i = end + 1
+	}
+	d.i = i
+	return n
+}
+
+// anyField decodes the field at i into a column, of which -1 is none; i is then behind it. *ok becomes false where its value does not suit.
 // false: the record is not whole, or malformed.
-func (d *csvDecoder) nextField(col int32, ok *bool) bool {
+func (d *csvDecoder) anyField(col int32, ok *bool) bool {
 	i := d.i
 	if i < d.end && d.b[i] == d.quote {
 		from, to, holds, whole := d.quoted()
@@ -196,12 +224,6 @@ func (d *csvDecoder) nextField(col int32, ok *bool) bool {
 			*ok = d.quotedValue(d.b[from:to], holds, int(col))
 		}
 		return true
-	}
-	if col >= 0 && !d.odd {
-		if end := d.plain(i, int(col)); end >= 0 {
-			d.i = end
-			return true
-		}
 	}
 	end, holds := d.fieldEnd(d.b, i, d.end)
 	if d.i = end; end < d.end && d.b[end] == d.quote {

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -321,5 +322,24 @@ func FuzzCSV_likeEncodingCSV(f *testing.F) {
 		require.NoError(t, pool.Check())
 		require.Equal(t, want, got, "%q", in)
 		require.Equal(t, bad, errs, "%q", in)
+	})
+}
+
+// TestCSV_shortNumbers compares the quick ways with the general ones.
+func TestCSV_shortNumbers(t *testing.T) {
+	number := rapid.StringMatching(`-?[0-9]{0,17}(\.[0-9]{0,10})?(e[0-9])?`)
+	rapid.Check(t, func(t *rapid.T) {
+		text := number.Draw(t, "number")
+		b := []byte(text + rapid.SampledFrom([]string{",", "\n", ",123456789012345678", "\nxxxxxxxxxxxxxxxxxxxx"}).Draw(t, "behind"))
+		if v, end := shortInt(b, 0); end >= 0 && b[end] != '.' && b[end] != 'e' {
+			want, at, ok := plainInt(b, 0)
+			require.True(t, ok, "%s", b)
+			require.Equal(t, []any{want, at}, []any{v, end}, "%s", b)
+		}
+		if v, end := shortFloat(b, 0); end >= 0 && b[end] != 'e' {
+			want, at, ok := scanFloat(b, 0)
+			require.True(t, ok, "%s", b)
+			require.Equal(t, []any{math.Float64bits(want), at}, []any{math.Float64bits(v), end}, "%s", b)
+		}
 	})
 }

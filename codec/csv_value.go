@@ -2,40 +2,49 @@ package codec
 
 import (
 	"encoding/base64"
+	"encoding/binary"
 	"math"
 	"unicode/utf8"
 )
 
-// plain decodes the field at i where it is a plain number or boolean, or a text that is neither quoted nor null, and gives the index
-// behind it; else -1, and nothing is stored.
-func (d *csvDecoder) plain(i, col int) int {
-	c, s := &d.rows.cols[col], &d.columns[col]
-	line := d.b[:d.end]
+// plain decodes the field at i of a line where it is a plain number or boolean, or a text that is neither quoted nor null, and gives the
+// index behind it; else -1, and nothing is stored.
+func (d *csvDecoder) plain(line []byte, i int, c *colBuf, s *textColumn) (end int) {
 	switch s.op {
 	case opInt:
-		v, end, ok := plainInt(line, i)
-		if !ok || v < s.lo || v > s.hi || end < len(line) && line[end] != d.delim {
+		v, end := shortInt(d.b, i)
+		if end < 0 || end > len(line) {
+			var ok bool
+			if v, end, ok = plainInt(line, i); !ok {
+				return -1
+			}
+		}
+		if v < s.lo || v > s.hi || end < len(line) && line[end] != d.delim {
 			return -1
 		}
 		d.rows.claim(c)
 		d.rows.putInt(c, v)
 		return end
 	case opFloat64:
-		v, end, ok := scanFloat(line, i)
-		if end < 0 || !ok || end < len(line) && line[end] != d.delim {
-			return -1
+		v, end := shortFloat(d.b, i)
+		if end < 0 || end > len(line) || end < len(line) && line[end] != d.delim {
+			var ok bool
+			v, end, ok = scanFloat(line, i)
+			if end < 0 || !ok || end < len(line) && line[end] != d.delim {
+				return -1
+			}
 		}
 		d.rows.claim(c)
 		putFixed(&d.rows, c, v)
 		return end
 	case opText:
-		end, holds := d.fieldEnd(d.b, i, d.end)
+		end, holds := d.fieldEnd(d.b, i, len(line))
 		text := line[i:end]
 		if holds != 0 || end < len(line) && line[end] == d.quote || string(text) == d.null {
 			return -1
 		}
 		d.rows.claim(c)
-		if !d.rows.putBytes(c, text) {
+		if !d.rows.putShort(c, d.b, i, end) {
 			return -1
 		}
 		return end
@@ -55,6 +64,73 @@ func (d *csvDecoder) plain(i, col int) int {
 		return end
 	}
 	return -1
+}
+
+// shortInt reads an integer of at most 15 digits at i, if there are 16 bytes to look at; else, or where something else stands there, the
+// index is negative. It does not look at what comes behind.
+func shortInt(b []byte, i int) (v int64, end int) {
+	if i+17 > len(b) {
+		return 0, -1
+	}
+	neg := b[i] == '-'
+	if neg {
+		i++
+	}
+	w := binary.LittleEndian.Uint64(b[i:])
+	n := digitsAhead(w)
+	if n < 8 {
+		if n == 0 || b[i] == '0' && n > 1 {
+			return 0, -1
+		}
+		v, end = int64(digitsValue(w, n)), i+n
+	} else {
+		w2 := binary.LittleEndian.Uint64(b[i+8:])
+		n = digitsAhead(w2)
+		if n == 8 || b[i] == '0' {
+			return 0, -1
+		}
+		v, end = int64(digitsValue(w, 8)), i+8
+		if n > 0 {
+			v, end = v*int64(pow10u64[n&7])+int64(digitsValue(w2, n)), end+n
+		}
+	}
+	if neg {
+		v = -v
+	}
+	return v, end
+}
+
+// shortFloat reads a number such as -1234567.25, of at most 7 digits before and behind the point, if there are 17 bytes to look at; else, or
+// where something else stands there, the index is negative.
+func shortFloat(b []byte, i int) (v float64, end int) {
+	if i+18 > len(b) {
+		return 0, -1
+	}
+	neg := b[i] == '-'
+	if neg {
+		i++
+	}
+	w := binary.LittleEndian.Uint64(b[i:])
+	n := digitsAhead(w)
+	if n == 0 || n == 8 || b[i] == '0' && n > 1 {
+		return 0, -1
+	}
+	m := digitsValue(w, n)
+	end = i + n
+	if b[end] != '.' {
+		v = float64(m)
+	} else {
+		w = binary.LittleEndian.Uint64(b[end+1:])
+		if n = digitsAhead(w); n == 0 || n == 8 {
+			return 0, -1
+		}
+		end += 1 + n
+		v = float64(m*pow10u64[n&7]+digitsValue(w, n)) / pow10f64[n]
+	}
+	if neg {
+		v = -v
+	}
+	return v, end
 }
 
 // quotedValue decodes the inside of a quoted field.

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/binary"
 	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -159,6 +160,20 @@ func (r *rowSet) putBytes(c *colBuf, v []byte) bool {
 	copy(c.data[at:], v)
 	c.offsets[r.n+1] = int32(len(c.data))
 	return true
+}
+
+// putShort is putBytes for b[i:end], of which it may copy more than it stores where there is room: most texts are short.
+func (r *rowSet) putShort(c *colBuf, b []byte, i, end int) bool {
+	at := len(c.data)
+	if n := end - i; n <= 16 && i+16 <= len(b) && at+16 <= cap(c.data) {
+		to := c.data[at : at+16]
+		binary.LittleEndian.PutUint64(to, binary.LittleEndian.Uint64(b[i:]))
+		binary.LittleEndian.PutUint64(to[8:], binary.LittleEndian.Uint64(b[i+8:]))
+		c.data = c.data[:at+n]
+		c.offsets[r.n+1] = int32(at + n)
+		return true
+	}
+	return r.putBytes(c, b[i:end])
 }
 
 // growBytes makes room for n more string bytes.
