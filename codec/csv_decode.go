@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"fmt"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/fault"
@@ -29,7 +30,7 @@ func newCSVDecoder(f CSVFormat, p *column.Pool) *csvDecoder {
 	d := &csvDecoder{rows: newRowSet(p, f.schema), null: f.null, strict: f.strict}
 	d.csvGrammar = f.grammar()
 	_, isBool := boolean([]byte(f.null))
-	d.odd = isBool || numberEnd([]byte(f.null), 0) >= 0
+	d.odd = isBool || plain.NumberEnd([]byte(f.null), 0) >= 0
 	for i, field := range f.schema.Fields() {
 		d.columns = append(d.columns, textColumnOf(field.Type))
 		d.order = append(d.order, int32(i))

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 	"strings"
 	"testing"
@@ -332,12 +333,12 @@ func TestCSV_shortNumbers(t *testing.T) {
 		text := number.Draw(t, "number")
 		b := []byte(text + rapid.SampledFrom([]string{",", "\n", ",123456789012345678", "\nxxxxxxxxxxxxxxxxxxxx"}).Draw(t, "behind"))
 		if v, end := shortInt(b, 0); end >= 0 && b[end] != '.' && b[end] != 'e' {
-			want, at, ok := plainInt(b, 0)
+			want, at, ok := plain.PlainInt(b, 0)
 			require.True(t, ok, "%s", b)
 			require.Equal(t, []any{want, at}, []any{v, end}, "%s", b)
 		}
 		if v, end := shortFloat(b, 0); end >= 0 && b[end] != 'e' {
-			want, at, ok := scanFloat(b, 0)
+			want, at, ok := plain.ScanFloat(b, 0)
 			require.True(t, ok, "%s", b)
 			require.Equal(t, []any{math.Float64bits(want), at}, []any{math.Float64bits(v), end}, "%s", b)
 		}

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 
 	"github.com/apache/arrow-go/v18/arrow"
 )
@@ -87,7 +88,7 @@ func kindOfText(text []byte) jsonKind {
 	if _, ok := boolean(text); ok {
 		return kindBool
 	}
-	if len(text) > 0 && numberEnd(text, 0) == len(text) {
+	if len(text) > 0 && plain.NumberEnd(text, 0) == len(text) {
 		return kindOfValue(text)
 	}
 	return kindString

@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/base64"
 	"encoding/binary"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 	"unicode/utf8"
 )
@@ -15,7 +16,7 @@ func (d *csvDecoder) plain(line []byte, i int, c *colBuf, s *textColumn) (end in
 		v, end := shortInt(d.b, i)
 		if end < 0 || end > len(line) {
 			var ok bool
-			if v, end, ok = plainInt(line, i); !ok {
+			if v, end, ok = plain.PlainInt(line, i); !ok {
 				return -1
 			}
 		}
@@ -29,7 +30,7 @@ func (d *csvDecoder) plain(line []byte, i int, c *colBuf, s *textColumn) (end in
 		v, end := shortFloat(d.b, i)
 		if end < 0 || end > len(line) || end < len(line) && line[end] != d.delim {
 			var ok bool
-			v, end, ok = scanFloat(line, i)
+			v, end, ok = plain.ScanFloat(line, i)
 			if end < 0 || !ok || end < len(line) && line[end] != d.delim {
 				return -1
 			}
@@ -77,21 +78,21 @@ func shortInt(b []byte, i int) (v int64, end int) {
 		i++
 	}
 	w := binary.LittleEndian.Uint64(b[i:])
-	n := digitsAhead(w)
+	n := plain.DigitsAhead(w)
 	if n < 8 {
 		if n == 0 || b[i] == '0' && n > 1 {
 			return 0, -1
 		}
-		v, end = int64(digitsValue(w, n)), i+n
+		v, end = int64(plain.DigitsValue(w, n)), i+n
 	} else {
 		w2 := binary.LittleEndian.Uint64(b[i+8:])
-		n = digitsAhead(w2)
+		n = plain.DigitsAhead(w2)
 		if n == 8 || b[i] == '0' {
 			return 0, -1
 		}
-		v, end = int64(digitsValue(w, 8)), i+8
+		v, end = int64(plain.DigitsValue(w, 8)), i+8
 		if n > 0 {
-			v, end = v*int64(pow10u64[n&7])+int64(digitsValue(w2, n)), end+n
+			v, end = v*int64(plain.Pow10u64[n&7])+int64(plain.DigitsValue(w2, n)), end+n
 		}
 	}
 	if neg {
@@ -111,21 +112,21 @@ func shortFloat(b []byte, i int) (v float64, end int) {
 		i++
 	}
 	w := binary.LittleEndian.Uint64(b[i:])
-	n := digitsAhead(w)
+	n := plain.DigitsAhead(w)
 	if n == 0 || n == 8 || b[i] == '0' && n > 1 {
 		return 0, -1
 	}
-	m := digitsValue(w, n)
+	m := plain.DigitsValue(w, n)
 	end = i + n
 	if b[end] != '.' {
 		v = float64(m)
 	} else {
 		w = binary.LittleEndian.Uint64(b[end+1:])
-		if n = digitsAhead(w); n == 0 || n == 8 {
+		if n = plain.DigitsAhead(w); n == 0 || n == 8 {
 			return 0, -1
 		}
 		end += 1 + n
-		v = float64(m*pow10u64[n&7]+digitsValue(w, n)) / pow10f64[n]
+		v = float64(m*plain.Pow10u64[n&7]+plain.DigitsValue(w, n)) / plain.Pow10f64[n]
 	}
 	if neg {
 		v = -v
@@ -178,7 +179,7 @@ func appendValid(dst, text []byte) []byte {
 
 // store puts the value that a text stands for into the current row; problem says why it does not suit the column.
 func (d *csvDecoder) store(c *colBuf, s *textColumn, text []byte) (problem string) {
-	isNumber := numberEnd(text, 0) == len(text)
+	isNumber := plain.NumberEnd(text, 0) == len(text)
 	switch s.op {
 	case opText:
 		if !d.rows.putBytes(c, text) {
@@ -246,9 +247,9 @@ func (d *csvDecoder) storeFloat(c *colBuf, s *textColumn, text []byte, isNumber 
 	v, v32, ok := math.NaN(), float32(math.NaN()), true
 	switch {
 	case isNumber && s.op == opFloat64:
-		v, _, ok = scanFloat(text, 0)
+		v, _, ok = plain.ScanFloat(text, 0)
 	case isNumber:
-		v32, _, ok = scanFloat32(text, 0)
+		v32, _, ok = plain.ScanFloat32(text, 0)
 	case string(text) == "Infinity":
 		v, v32 = math.Inf(1), float32(math.Inf(1))
 	case string(text) == "-Infinity":

@@ -116,7 +116,7 @@ func kindOfValue(v []byte) jsonKind {
 			return kindFloat
 		}
 	}
-	if neg, mag, w := wholeNumber(v); w == plain.Whole && (mag <= math.MaxInt64 || neg && mag == 1<<63) {
+	if neg, mag, w := plain.WholeNumber(v); w == plain.Whole && (mag <= math.MaxInt64 || neg && mag == 1<<63) {
 		return kindInt
 	}
 	return kindFloat

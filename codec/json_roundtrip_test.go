@@ -197,22 +197,22 @@ func TestNumbers_againstStrconv(t *testing.T) {
 		s := number.Draw(t, "number")
 		tail := rapid.SampledFrom([]string{"", ",", "}", " ", "x"}).Draw(t, "tail")
 		b := []byte(s + tail)
-		require.Equal(t, len(s), numberEnd(b, 0))
+		require.Equal(t, len(s), plain.NumberEnd(b, 0))
 		want, err := strconv.ParseFloat(s, 64)
-		v, end, ok := scanFloat(b, 0)
+		v, end, ok := plain.ScanFloat(b, 0)
 		require.Equal(t, err == nil, ok)
 		require.Equal(t, len(s), end)
 		if ok {
 			require.Equal(t, math.Float64bits(want), math.Float64bits(v), s)
 		}
 		want, err = strconv.ParseFloat(s, 32)
-		v32, _, ok := scanFloat32(b, 0)
+		v32, _, ok := plain.ScanFloat32(b, 0)
 		require.Equal(t, err == nil, ok)
 		if ok {
 			require.Equal(t, math.Float32bits(float32(want)), math.Float32bits(v32), s)
 		}
 		r, _ := new(big.Rat).SetString(s)
-		neg, mag, w := wholeNumber([]byte(s))
+		neg, mag, w := plain.WholeNumber([]byte(s))
 		switch {
 		case !r.IsInt():
 			require.Equal(t, plain.Fraction, w, s)
@@ -227,7 +227,7 @@ func TestNumbers_againstStrconv(t *testing.T) {
 	for i := int64(1); i > 0 && i < math.MaxInt64/10; i *= 10 {
 		for _, v := range []int64{i - 1, i, i + 1, -i} {
 			s := strconv.FormatInt(v, 10)
-			got, end, ok := plainInt([]byte(s+","), 0)
+			got, end, ok := plain.PlainInt([]byte(s+","), 0)
 			require.Equal(t, []any{v, len(s), true}, []any{got, end, ok})
 		}
 	}

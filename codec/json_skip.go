@@ -1,5 +1,7 @@
 package codec
 
+import "github.com/arkflow-go/arkflow/codec/internal/plain"
+
 // maxDepth bounds how deep arrays and objects may be nested in a record.
 const maxDepth = 1000
 
@@ -40,7 +42,7 @@ func skipValue(b []byte, i, depth int, e *syntaxError) int {
 		}
 		return end + 1
 	case c == '-' || c-'0' <= 9:
-		end := numberEnd(b, i)
+		end := plain.NumberEnd(b, i)
 		if end < 0 {
 			return e.set(i, "not a number")
 		}

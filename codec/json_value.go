@@ -22,14 +22,14 @@ func (d *jsonDecoder) value(b []byte, i, col int) int {
 	}
 	switch s.op {
 	case opInt:
-		v, end, ok := plainInt(b, i)
+		v, end, ok := plain.PlainInt(b, i)
 		if !ok || v < s.lo || v > s.hi {
 			return d.oddInt(b, i, col)
 		}
 		d.rows.putInt(c, v)
 		return end
 	case opFloat64:
-		v, end, ok := scanFloat(b, i)
+		v, end, ok := plain.ScanFloat(b, i)
 		if end < 0 || !ok {
 			return d.oddFloat(b, i, col)
 		}
@@ -41,7 +41,7 @@ func (d *jsonDecoder) value(b []byte, i, col int) int {
 		}
 		return d.text(b, i, col)
 	case opUint:
-		v, end, ok := plainInt(b, i)
+		v, end, ok := plain.PlainInt(b, i)
 		if !ok || v < 0 || uint64(v) > s.top {
 			return d.oddUint(b, i, col)
 		}
@@ -55,7 +55,7 @@ func (d *jsonDecoder) value(b []byte, i, col int) int {
 		d.rows.putBool(c, b[i] == 't')
 		return end
 	case opFloat32:
-		v, end, ok := scanFloat32(b, i)
+		v, end, ok := plain.ScanFloat32(b, i)
 		if end < 0 || !ok {
 			return d.oddFloat(b, i, col)
 		}
@@ -108,11 +108,11 @@ func (d *jsonDecoder) wrongKind(b []byte, i, col int) int {
 // integer gives the exact value of the number at i as an int64 of the column.
 func (d *jsonDecoder) integer(b []byte, i, col int) (v int64, end int) {
 	s := &d.columns[col]
-	v, end, ok := plainInt(b, i)
+	v, end, ok := plain.PlainInt(b, i)
 	if ok && v >= s.lo && v <= s.hi {
 		return v, end
 	}
-	if end = numberEnd(b, i); end < 0 {
+	if end = plain.NumberEnd(b, i); end < 0 {
 		return 0, d.wrongKind(b, i, col)
 	}
 	v, problem := s.wholeInt(b[i:end])
@@ -135,7 +135,7 @@ func (d *jsonDecoder) oddInt(b []byte, i, col int) int {
 }
 
 func (d *jsonDecoder) oddUint(b []byte, i, col int) int {
-	end := numberEnd(b, i)
+	end := plain.NumberEnd(b, i)
 	if end < 0 {
 		return d.wrongKind(b, i, col)
 	}
@@ -149,7 +149,7 @@ func (d *jsonDecoder) oddUint(b []byte, i, col int) int {
 
 // oddFloat takes the names of the floats that JSON has no number for, or says why there is none.
 func (d *jsonDecoder) oddFloat(b []byte, i, col int) int {
-	end := numberEnd(b, i)
+	end := plain.NumberEnd(b, i)
 	if end >= 0 {
 		return d.outOfRange(i, end, col)
 	}
@@ -243,11 +243,11 @@ func (d *jsonDecoder) decimal(b []byte, i, col int) int {
 		if text, end = d.quoted(b, i); end < 0 {
 			return end
 		}
-		if n := numberEnd(text, 0); n < 0 || n < len(text) {
+		if n := plain.NumberEnd(text, 0); n < 0 || n < len(text) {
 			return d.mismatch(col, i, end, "want "+s.want+", not a string that is no number")
 		}
 	} else {
-		if end = numberEnd(b, i); end < 0 {
+		if end = plain.NumberEnd(b, i); end < 0 {
 			return d.wrongKind(b, i, col)
 		}
 		text = b[i:end]

@@ -95,7 +95,7 @@ func (s *textColumn) beyondRange() string { return "out of the range of " + s.wa
 
 // wholeInt gives the exact value of a number such as 12, 1.0 or 1e3 as an int64 of the column; problem is empty if it is one.
 func (s *textColumn) wholeInt(text []byte) (v int64, problem string) {
-	neg, mag, w := wholeNumber(text)
+	neg, mag, w := plain.WholeNumber(text)
 	switch {
 	case w == plain.Fraction:
 		return 0, "not an integer, as " + s.want + " must be"
@@ -113,7 +113,7 @@ func (s *textColumn) wholeInt(text []byte) (v int64, problem string) {
 
 // wholeUint is wholeInt for unsigned columns.
 func (s *textColumn) wholeUint(text []byte) (v uint64, problem string) {
-	neg, mag, w := wholeNumber(text)
+	neg, mag, w := plain.WholeNumber(text)
 	switch {
 	case w == plain.Fraction:
 		return 0, "not an integer, as " + s.want + " must be"

@@ -1,8 +1,7 @@
-package codec
+package plain
 
 import (
 	"encoding/binary"
-	"github.com/arkflow-go/arkflow/codec/internal/plain"
 	"math"
 	"math/bits"
 	"strconv"
@@ -12,35 +11,38 @@ import (
 // Numbers are scanned by the grammar of JSON. The functions below begin at the first byte of a number and give the index
 // behind it; a negative index says that there is no number there.
 
-const zeros = ones * '0'
+const (
+	ones  = 0x0101010101010101 // one in each byte
+	Zeros = ones * '0'
+)
 
-// digitsAhead counts the ASCII digits at the beginning (the lowest bytes) of w.
-func digitsAhead(w uint64) int {
-	x := w ^ zeros
+// DigitsAhead counts the ASCII digits at the beginning (the lowest bytes) of w.
+func DigitsAhead(w uint64) int {
+	x := w ^ Zeros
 	return bits.TrailingZeros64((x+ones*6|x)&(ones*0xF0)) >> 3
 }
 
-// digitsValue is the value of the n <= 8 digits at the beginning of w.
-func digitsValue(w uint64, n int) uint64 {
-	w = (w ^ zeros) << (64 - 8*n) // as if zeros came before
+// DigitsValue is the value of the n <= 8 digits at the beginning of w.
+func DigitsValue(w uint64, n int) uint64 {
+	w = (w ^ Zeros) << (64 - 8*n) // as if Zeros came before
 	w = w*10 + w>>8
 	return ((w&0x000000FF000000FF)*0x000F424000000064 + (w>>16&0x000000FF000000FF)*0x0000271000000001) >> 32
 }
 
-var pow10u64 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+var Pow10u64 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
 
 // scanDigits reads digits into m, which wraps where there are more than 19 of them in total.
 func scanDigits(b []byte, i int, m uint64) (uint64, int) {
 	for i+8 <= len(b) {
 		w := binary.LittleEndian.Uint64(b[i:])
-		n := digitsAhead(w)
+		n := DigitsAhead(w)
 		if n < 8 {
 			if n == 0 {
 				return m, i
 			}
-			return m*pow10u64[n&7] + digitsValue(w, n), i + n
+			return m*Pow10u64[n&7] + DigitsValue(w, n), i + n
 		}
-		m = m*pow10u64[8] + digitsValue(w, 8)
+		m = m*Pow10u64[8] + DigitsValue(w, 8)
 		i += 8
 	}
 	for i < len(b) {
@@ -54,8 +56,8 @@ func scanDigits(b []byte, i int, m uint64) (uint64, int) {
 	return m, i
 }
 
-// numberEnd gives the index behind the number at i.
-func numberEnd(b []byte, i int) int {
+// NumberEnd gives the index behind the number at i.
+func NumberEnd(b []byte, i int) int {
 	if i < len(b) && b[i] == '-' {
 		i++
 	}
@@ -83,9 +85,9 @@ func numberEnd(b []byte, i int) int {
 	return i
 }
 
-// plainInt reads an integer of at most 19 digits without fraction and exponent; ok is false where something else stands
+// PlainInt reads an integer of at most 19 digits without fraction and exponent; ok is false where something else stands
 // there.
-func plainInt(b []byte, i int) (v int64, end int, ok bool) {
+func PlainInt(b []byte, i int) (v int64, end int, ok bool) {
 	neg := i < len(b) && b[i] == '-'
 	if neg {
 		i++
@@ -107,21 +109,21 @@ func plainInt(b []byte, i int) (v int64, end int, ok bool) {
 	return v, end, true
 }
 
-// wholeNumber gives the exact value of a number such as 12, 1.0 or 1e3 as sign and magnitude.
-func wholeNumber(text []byte) (neg bool, mag uint64, w plain.Wholeness) {
-	d := plain.TakeApart(text)
+// WholeNumber gives the exact value of a number such as 12, 1.0 or 1e3 as sign and magnitude.
+func WholeNumber(text []byte) (neg bool, mag uint64, w Wholeness) {
+	d := TakeApart(text)
 	hi, lo, w := d.Whole128(0)
 	if hi != 0 {
-		w = plain.TooLarge
+		w = TooLarge
 	}
 	return d.Neg, lo, w
 }
 
-var pow10f64 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+var Pow10f64 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// scanFloat reads a number. Where a product or quotient of two exact values gives the correctly rounded result it is taken;
+// ScanFloat reads a number. Where a product or quotient of two exact values gives the correctly rounded result it is taken;
 // else strconv decides. inRange is false where the number is beyond float64.
-func scanFloat(b []byte, i int) (v float64, end int, inRange bool) {
+func ScanFloat(b []byte, i int) (v float64, end int, inRange bool) {
 	start := i
 	if i < len(b) && b[i] == '-' {
 		i++
@@ -143,13 +145,13 @@ func scanFloat(b []byte, i int) (v float64, end int, inRange bool) {
 		n -= exp
 	}
 	if i < len(b) && b[i]|0x20 == 'e' {
-		if i = numberEnd(b, start); i < 0 {
+		if i = NumberEnd(b, start); i < 0 {
 			return 0, -1, false
 		}
 		n = 99 // strconv knows exponents
 	}
 	if n <= 19 && m < 1<<53 && exp >= -22 {
-		v = float64(m) / pow10f64[-exp]
+		v = float64(m) / Pow10f64[-exp]
 		if b[start] == '-' {
 			v = -v
 		}
@@ -159,9 +161,9 @@ func scanFloat(b []byte, i int) (v float64, end int, inRange bool) {
 	return v, i, err == nil
 }
 
-// scanFloat32 is scanFloat, rounded once to float32.
-func scanFloat32(b []byte, i int) (v float32, end int, inRange bool) {
-	f, end, inRange := scanFloat(b, i)
+// ScanFloat32 is ScanFloat, rounded once to float32.
+func ScanFloat32(b []byte, i int) (v float32, end int, inRange bool) {
+	f, end, inRange := ScanFloat(b, i)
 	if end < 0 || f == float64(int32(f)) && math.Abs(f) < 1<<24 {
 		return float32(f), end, inRange
 	}
