@@ -84,7 +84,7 @@ func (r *reader) FirstRow() int64 { return r.first + r.place.Row }
 // Seek is part of codec.BlockReader. Of what is before it reads the descriptions of batches, and dictionaries.
 func (r *reader) Seek(at codec.RowPlace) error {
 	if err := blocks.Recover(func() error { return r.seek(at) }); err != nil {
-		return fmt.Errorf("arrow ipc: %w", err)
+		return fmt.Errorf("arrow ipc: batch %d: %w", at.Block, err)
 	}
 	return nil
 }

@@ -77,7 +77,7 @@ func (r *blockReader) begin(name string) (err error) {
 	return nil
 }
 
-// Poll is part of operator.Reader.
+// Poll is part of operator.Reader. It may be called again after an error: the file is opened again at the same place.
 func (r *blockReader) Poll() (*column.Batch, error) {
 	for {
 		if r.in == nil {
@@ -91,7 +91,10 @@ func (r *blockReader) Poll() (*column.Batch, error) {
 		case err == nil:
 			return r.complete(b, r.rowNumbers(first, b.Rows)), nil
 		case !errors.Is(err, io.EOF):
-			return nil, fmt.Errorf("read %q: %w", r.files[r.index], err)
+			p := r.position()
+			p.kind, p.row, p.fingerprint = blockPosition, r.in.Place(), r.print
+			r.saved = &p
+			return nil, errors.Join(fmt.Errorf("read %q: %w", r.files[r.index], err), r.close())
 		case !r.more():
 			return nil, io.EOF
 		}

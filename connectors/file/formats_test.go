@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/codec"
@@ -307,4 +308,60 @@ func TestSource_globsPassOverHiddenNames(t *testing.T) {
 	got, err = readSource(t, newContext(t, operator.Fail()), Source{URL: dir + "/.*.jsonl"})
 	require.NoError(t, err)
 	assert.Equal(t, rows(1, 2), got)
+}
+
+// TestSource_pollAgainAfterAnErrorSaysTheSame: the engine polls again where the policy is to retry; nothing may be passed over by that.
+func TestSource_pollAgainAfterAnErrorSaysTheSame(t *testing.T) {
+	dir := t.TempDir()
+	blocks := dir + "/a.arrow"
+	blockFile(t, arrowipc.New(nil).BlockRows(4), blocks, 0, 10)
+	whole, err := os.ReadFile(blocks)
+	require.NoError(t, err)
+	for i := len(whole) / 2; i < len(whole)/2+40; i++ {
+		whole[i] ^= 0xA5
+	}
+	sources := map[string]Source{
+		"bad.jsonl":  {URL: write(t, dir, "bad.jsonl", lines(0, 3)+"{x\n"+lines(3, 5)), Format: codec.JSON(schema), BatchRows: 2},
+		"long.jsonl": {URL: write(t, dir, "long.jsonl", lines(0, 3)+strings.Repeat("x", 2000)+"\n"+lines(3, 5)), Format: codec.JSON(schema), MaxLineBytes: 1000},
+		"bad.csv":    {URL: write(t, dir, "bad.csv", "i,s\n1,a\n2\n3,b\n"), Format: csvFormat},
+		"torn.gz":    {URL: write(t, dir, "torn.gz", zipped(t, lines(0, 500))[:300]), Format: codec.JSON(schema)},
+		"a.arrow":    {URL: write(t, dir, "b.arrow", string(whole)), Format: arrowipc.New(schema)},
+	}
+	for name, s := range sources {
+		ctx := newContext(t, operator.Retry(5, time.Second))
+		r, err := s.Open(ctx, operator.Split{ID: s.URL}, nil)
+		require.NoError(t, err, name)
+		for err == nil {
+			var b *column.Batch
+			if b, err = r.Poll(); b != nil {
+				b.Release()
+			}
+		}
+		position, perr := r.Position()
+		require.NoError(t, perr)
+		for range 3 {
+			b, again := r.Poll()
+			assert.Nil(t, b, name)
+			require.EqualError(t, again, err.Error(), name)
+			at, perr := r.Position()
+			require.NoError(t, perr)
+			assert.Equal(t, position, at, name)
+		}
+		assert.Empty(t, ctx.Counters.Dropped(), name)
+		require.NoError(t, r.Close())
+	}
+}
+
+func TestSource_deadLettersHoldTheRecord(t *testing.T) {
+	path := write(t, t.TempDir(), "a.csv", "i,s\n1,a\nx,\"b\nc\"\r\n2\n3,d\n")
+	ctx := newContext(t, operator.DeadLetter(Sink{URL: "unused"}))
+	var got []string
+	ctx.DeadLetter = func(r operator.Rejected) error {
+		got = append(got, string(r.Record)+" — "+r.Err.Error())
+		return nil
+	}
+	rows, err := readSource(t, ctx, Source{URL: path, Format: csvFormat})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"1 a", "3 d"}, rows)
+	assert.Equal(t, []string{"x,\"b\nc\" — " + path + " line 3: i: want int64: x", "2 — " + path + " line 5: want 2 fields, have 1: 2"}, got)
 }

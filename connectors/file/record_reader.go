@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ type recordReader struct {
 	unknown int64         // fields told to the counters
 	text    int           // bytes taken by this Poll
 	saved   *position     // where to go on; nil after that
+	failed  error         // a record in error under a policy that does not go on: Poll says so for ever
 	lines   *[]int64      // the line of each row in the decoder; nil where nobody asks
 }
 
@@ -86,8 +88,24 @@ func (r *recordReader) header(record []byte) error {
 	return r.dec.Header(record)
 }
 
-// Poll is part of operator.Reader.
+// Poll is part of operator.Reader. It may be called again after an error: what could not be read is read again, from the same place.
 func (r *recordReader) Poll() (*column.Batch, error) {
+	if r.failed != nil {
+		return nil, r.failed
+	}
+	b, err := r.poll()
+	if err == nil || errors.Is(err, io.EOF) || r.failed != nil || r.in == nil {
+		return b, err
+	}
+	p := r.position()
+	p.kind = recordPosition
+	p.place, p.tail = r.in.position()
+	_ = r.in.close() // the first error says more
+	r.in, r.saved = nil, &p
+	return nil, err
+}
+
+func (r *recordReader) poll() (*column.Batch, error) {
 	r.text = 0
 	for r.text < pollBytes {
 		if r.in == nil {
@@ -103,7 +121,7 @@ func (r *recordReader) Poll() (*column.Batch, error) {
 		case full:
 			return r.finish(), nil
 		case !r.in.empty():
-			if err := r.reject(r.in.fill()); err != nil {
+			if err := r.reject(nil, r.in.fill()); err != nil {
 				return nil, err
 			}
 		case len(r.src.Metadata) > 0 && r.dec != nil && r.dec.Len() > 0:
@@ -132,22 +150,24 @@ func (r *recordReader) decode() (full bool, err error) {
 	}
 	for len(in.rest()) > 0 {
 		limits := codec.Limits{Rows: r.src.BatchRows, RecordBytes: r.src.MaxLineBytes, Lines: r.lines}
-		before := r.dec.Len()
-		p, err := r.dec.DecodeLines(in.rest(), in.ended, limits)
+		before, block := r.dec.Len(), in.rest()
+		p, err := r.dec.DecodeLines(block, in.ended, limits)
 		if r.lines != nil {
 			for i := before; i < len(*r.lines); i++ {
 				(*r.lines)[i] += in.at.line
 			}
 		}
 		var bad *codec.RecordError
+		var record []byte
 		if errors.As(err, &bad) {
+			record = bytes.TrimRight(block[bad.Offset:p.Bytes], "\r\n")
 			bad.Source = in.name
 			bad.Line += in.at.line
 			bad.Offset += in.at.offset
 		}
 		in.advance(p.Bytes, int64(p.Lines))
 		r.text += p.Bytes
-		if err := r.reject(err); err != nil {
+		if err := r.reject(record, err); err != nil {
 			return false, err
 		}
 		if r.dec.Len() >= r.src.BatchRows {
@@ -169,18 +189,24 @@ func (r *recordReader) noSchema() error {
 			return err
 		}
 		if len(record) > 0 {
-			return fmt.Errorf("%s line %d: there was no record when the schema was looked for; give the schema", r.in.name, at)
+			r.failed = fmt.Errorf("%s line %d: there was no record when the schema was looked for; give the schema", r.in.name, at)
+			return r.failed
 		}
 	}
 }
 
-// reject applies the error policy to a record that could not be decoded.
-func (r *recordReader) reject(err error) error {
+// reject applies the error policy to a record that could not be decoded; of an overlong one there is only what its error shows.
+func (r *recordReader) reject(record []byte, err error) error {
 	var bad *codec.RecordError
-	if errors.As(err, &bad) {
-		return r.ctx.Reject(1, err)
+	switch {
+	case !errors.As(err, &bad):
+		return err
+	case record == nil:
+		r.failed = r.ctx.Reject(1, err)
+	default:
+		r.failed = r.ctx.RejectRecord(record, err)
 	}
-	return err
+	return r.failed
 }
 
 // finish gives the rows decoded, nil if there are none.
