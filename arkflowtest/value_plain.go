@@ -2,13 +2,16 @@ package arkflowtest
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/structmap"
 )
 
 // plain gives a value that a user wrote as one of the types of a Row; false where it is of none.
@@ -37,6 +40,53 @@ func plain(v any) (any, bool) {
 		return r.String(), true
 	case r.Kind() == reflect.Slice && r.Type().Elem().Kind() == reflect.Uint8:
 		return r.Bytes(), true
+	}
+	return plainNested(r)
+}
+
+// plainNested is plain for slices, maps and structs; nil ones are null.
+func plainNested(r reflect.Value) (any, bool) {
+	switch r.Kind() {
+	case reflect.Slice:
+		if r.IsNil() {
+			return nil, true
+		}
+		out := make([]any, r.Len())
+		for i := range out {
+			v, ok := plain(r.Index(i).Interface())
+			if !ok {
+				return nil, false
+			}
+			out[i] = v
+		}
+		return out, true
+	case reflect.Map:
+		if r.IsNil() {
+			return nil, true
+		}
+		out := make(map[string]any, r.Len())
+		for k, e := range r.Seq2() {
+			v, ok := plain(e.Interface())
+			if !ok {
+				return nil, false
+			}
+			out[fmt.Sprint(k.Interface())] = v
+		}
+		return out, true
+	case reflect.Struct:
+		names, err := structmap.NamesOf(r.Type())
+		if err != nil {
+			return nil, false
+		}
+		out := make(map[string]any, len(names))
+		for name, index := range names {
+			v, ok := plain(r.FieldByIndex(index).Interface())
+			if !ok {
+				return nil, false
+			}
+			out[name] = v
+		}
+		return out, true
 	}
 	return nil, false
 }
@@ -112,6 +162,19 @@ func put(a *column.Appender, v any) error {
 		}
 		a.Bytes(x)
 		return nil
+	case []any:
+		if a.Kind() != column.List || t.ID() == arrow.MAP {
+			return fail()
+		}
+		return putList(a, x)
+	case map[string]any:
+		switch {
+		case a.Kind() == column.Struct:
+			return putStruct(a, t.(*arrow.StructType), x)
+		case t.ID() == arrow.MAP:
+			return putMap(a, x)
+		}
+		return fail()
 	case string:
 		if a.Kind() == column.Bytes {
 			a.String(x)
@@ -131,6 +194,43 @@ func put(a *column.Appender, v any) error {
 	if !putNumber(a, p) {
 		return fail()
 	}
+	return nil
+}
+
+func putList(a *column.Appender, list []any) error {
+	for _, e := range list {
+		if err := put(a.Child(0), e); err != nil {
+			return err
+		}
+	}
+	a.EndList()
+	return nil
+}
+
+func putStruct(a *column.Appender, t *arrow.StructType, v map[string]any) error {
+	for i, f := range t.Fields() {
+		if err := put(a.Child(i), v[f.Name]); err != nil {
+			return fmt.Errorf("field %q: %w", f.Name, err)
+		}
+	}
+	a.EndStruct()
+	return nil
+}
+
+// putMap appends a map whose keys are texts, in their order.
+func putMap(a *column.Appender, v map[string]any) error {
+	entries := a.Child(0)
+	for _, k := range slices.Sorted(maps.Keys(v)) {
+		err := put(entries.Child(0), k)
+		if err == nil {
+			err = put(entries.Child(1), v[k])
+		}
+		if err != nil {
+			return fmt.Errorf("key %q: %w", k, err)
+		}
+		entries.EndStruct()
+	}
+	a.EndList()
 	return nil
 }
 

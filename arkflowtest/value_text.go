@@ -3,7 +3,9 @@ package arkflowtest
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -14,13 +16,17 @@ import (
 )
 
 // Row is a row by the names of its columns. Values are nil, bool, int64, uint64, float64, string, []byte, time.Time
-// (timestamps and dates, in UTC), time.Duration (durations and times of day), and a decimal as its text.
+// (timestamps and dates, in UTC), time.Duration (durations and times of day), a decimal as its text, []any for a list, and
+// map[string]any for a struct or a map.
 type Row = map[string]any
 
 // cell gives the value of physical row i of a column.
 func cell(c *column.Column, i int) any {
 	if c.IsNull(i) {
 		return nil
+	}
+	if c.Kind.IsNested() {
+		return c.Cell(i, cell)
 	}
 	t := c.Type
 	if d, ok := t.(*arrow.DictionaryType); ok {
@@ -123,6 +129,25 @@ func appendText(s []byte, v any) []byte {
 		return x.UTC().AppendFormat(s, time.RFC3339Nano)
 	case time.Duration:
 		return append(s, x.String()...)
+	case []any:
+		s = append(s, '[')
+		for i, e := range x {
+			if i > 0 {
+				s = append(s, ' ')
+			}
+			s = appendText(s, e)
+		}
+		return append(s, ']')
+	case map[string]any:
+		s = append(s, '{')
+		for i, k := range slices.Sorted(maps.Keys(x)) {
+			if i > 0 {
+				s = append(s, ' ')
+			}
+			s = append(append(s, k...), ':')
+			s = appendText(s, x[k])
+		}
+		return append(s, '}')
 	}
 	if n, ok := plain(v); ok {
 		return appendText(s, n)

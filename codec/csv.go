@@ -117,7 +117,14 @@ func checkCSVSchema(s *arrow.Schema) error {
 	if s.NumFields() == 0 {
 		return &fault.Fault{Path: "schema", Problem: "CSV without a column", Hint: "give at least one"}
 	}
-	return checkSchema(s)
+	var faults fault.List
+	faults.Add(checkSchema(s))
+	for _, f := range s.Fields() {
+		if column.KindOf(f.Type).IsNested() {
+			faults.Add(&fault.Fault{Path: "schema." + f.Name, Problem: fmt.Sprintf("CSV has no %s", TypeName(f.Type)), Hint: "take the column apart, or use JSON"})
+		}
+	}
+	return faults.Err()
 }
 
 // isDelimiter says whether c can be told from what values are written with.

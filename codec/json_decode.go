@@ -3,6 +3,7 @@ package codec
 import (
 	"bytes"
 	"encoding/binary"
+	"github.com/arkflow-go/arkflow/codec/internal/plain"
 
 	"github.com/arkflow-go/arkflow/column"
 )
@@ -34,7 +35,7 @@ type jsonField struct {
 }
 
 func newJSONField(name string, col int32) jsonField {
-	f := jsonField{quoted: string(append(appendString(nil, name), ':')), column: col}
+	f := jsonField{quoted: string(append(plain.AppendString(nil, name), ':')), column: col}
 	for i := range min(len(f.quoted), 16) {
 		f.head[i/8] |= uint64(f.quoted[i]) << (i % 8 * 8)
 		f.mask[i/8] |= 0xFF << (i % 8 * 8)
@@ -67,12 +68,13 @@ type recordFault struct {
 	from   int // the excerpt is [from:to) of the record, or around at where it is malformed
 	to     int // 0: there is none
 	field  string
+	path   string // of the value within a nested column; empty: the column itself
 }
 
 func newJSONDecoder(f JSONFormat, p *column.Pool) *jsonDecoder {
 	d := &jsonDecoder{rows: newRowSet(p, f.schema), strict: f.strict, index: map[string]int32{}}
 	for i, field := range f.schema.Fields() {
-		d.columns = append(d.columns, textColumnOf(field.Type))
+		d.columns = append(d.columns, jsonColumnOf(field))
 		d.learn(field.Name, int32(i))
 	}
 	for i := range d.fields {
@@ -253,14 +255,14 @@ func (d *jsonDecoder) lookup(b []byte, i int, expect *int32) (field int32, at in
 		d.malformed(i, "want a quoted field name")
 		return noField, -1
 	}
-	end, holds := stringEnd(b, i+1)
+	end, holds := plain.StringEnd(b, i+1)
 	if end < 0 {
 		d.malformedString(b, -1-end)
 		return noField, -1
 	}
 	name := b[i+1 : end]
 	if holds != 0 {
-		d.scratch = unescape(d.scratch[:0], name)
+		d.scratch = plain.Unescape(d.scratch[:0], name)
 		name = d.scratch
 	}
 	at = skipSpace(b, end+1)
@@ -323,7 +325,9 @@ func (d *jsonDecoder) fault(b []byte, line, offset int64) error {
 	from, to := f.from, f.to
 	switch {
 	case f.column >= 0:
-		e.Field = d.rows.schema.Field(f.column).Name
+		if e.Field = f.path; e.Field == "" {
+			e.Field = d.rows.schema.Field(f.column).Name
+		}
 		if to == 0 {
 			return e
 		}

@@ -405,9 +405,9 @@ func TestDecode_stampsThatWrap(t *testing.T) {
 func TestNewDecoder_refusesWhatItCannotDecode(t *testing.T) {
 	_, err := JSON(nil).NewDecoder(nil)
 	assert.EqualError(t, err, "decode JSON: the schema is open; give one, or infer it first")
-	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)}}, nil)
+	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int64)}}, nil)
 	_, err = JSON(list).NewDecoder(nil)
-	assert.ErrorContains(t, err, "schema.l: type list<item: int64, nullable> is not supported")
+	assert.ErrorContains(t, err, "schema.l: type fixed_size_list<item: int64, nullable>[2] is not supported")
 	twice := arrow.NewSchema([]arrow.Field{{Name: "a", Type: arrow.PrimitiveTypes.Int64}, {Name: "a", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	assert.ErrorContains(t, JSON(twice).Check(), "schema.a: two columns have this name")
 	type wrong struct{ C chan int }

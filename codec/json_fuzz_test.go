@@ -305,19 +305,19 @@ func FuzzEncode_stringsAndFloatsLikeEncodingJSON(f *testing.F) {
 		enc := json.NewEncoder(&want)
 		enc.SetEscapeHTML(false)
 		require.NoError(t, enc.Encode(s))
-		require.Equal(t, strings.TrimSpace(want.String()), string(appendString(nil, s)))
+		require.Equal(t, strings.TrimSpace(want.String()), string(plain.AppendString(nil, s)))
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return
 		}
 		text, err := json.Marshal(v)
 		require.NoError(t, err)
-		require.Equal(t, string(text), string(appendFloat64(nil, v)))
+		require.Equal(t, string(text), string(plain.AppendFloat64(nil, v)))
 		v32 := float32(v)
 		if math.IsInf(float64(v32), 0) {
 			return
 		}
 		text, err = json.Marshal(v32)
 		require.NoError(t, err)
-		require.Equal(t, string(text), string(appendFloat32(nil, v32)))
+		require.Equal(t, string(text), string(plain.AppendFloat32(nil, v32)))
 	})
 }

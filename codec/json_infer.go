@@ -84,10 +84,10 @@ func (in *jsonInference) scan(b []byte) ([]seen, *syntaxError) {
 		return nil, &syntaxError{rest, textBehind}
 	}
 	for i = skipSpace(b, i+1); b[i] != '}'; { // the syntax is right
-		nameEnd, holds := stringEnd(b, i+1)
+		nameEnd, holds := plain.StringEnd(b, i+1)
 		name := b[i+1 : nameEnd]
 		if holds != 0 {
-			in.scratch = unescape(in.scratch[:0], name)
+			in.scratch = plain.Unescape(in.scratch[:0], name)
 			name = in.scratch
 		}
 		i = skipSpace(b, skipSpace(b, nameEnd+1)+1)

@@ -239,7 +239,7 @@ func TestFloats_againstStrconv(t *testing.T) {
 		v := rapid.OneOf(rapid.Float64Range(-1e12, 1e12), few).Draw(t, "float")
 		want, err := json.Marshal(v)
 		require.NoError(t, err)
-		require.Equal(t, string(want), string(appendFloat64(nil, v)))
+		require.Equal(t, string(want), string(plain.AppendFloat64(nil, v)))
 	})
 }
 
@@ -247,17 +247,17 @@ func TestStrings_scannedAsByteByByte(t *testing.T) {
 	piece := rapid.OneOf(rapid.StringMatching(`[a-z ]{0,12}`), rapid.SampledFrom([]string{"é", "日", "\xff", `\n`, `\u00e9`, `\ud83d\ude00`, `\\`, `\"`, "\x01", `\q`, `\u12`, `"`}))
 	rapid.Check(t, func(t *rapid.T) {
 		s := strings.Join(rapid.SliceOf(piece).Draw(t, "pieces"), "") + `"`
-		end, holds := stringEnd([]byte(s), 0)
+		end, holds := plain.StringEnd([]byte(s), 0)
 		if end < 0 {
 			require.False(t, json.Valid([]byte(`"`+s)), s)
 			return
 		}
 		inside := s[:end]
-		require.Equal(t, strings.Contains(inside, `\`), holds&hasEscape != 0)
-		require.Equal(t, strings.ContainsFunc(inside, func(r rune) bool { return r >= utf8.RuneSelf }), holds&hasHigh != 0)
+		require.Equal(t, strings.Contains(inside, `\`), holds&plain.HasEscape != 0)
+		require.Equal(t, strings.ContainsFunc(inside, func(r rune) bool { return r >= utf8.RuneSelf }), holds&plain.HasHigh != 0)
 		var want string
 		require.NoError(t, json.Unmarshal([]byte(`"`+inside+`"`), &want))
-		require.Equal(t, want, string(unescape(nil, []byte(inside))))
+		require.Equal(t, want, string(plain.Unescape(nil, []byte(inside))))
 	})
 }
 
@@ -313,7 +313,7 @@ func TestEncode_refusesOtherRows(t *testing.T) {
 	assert.ErrorContains(t, err, "encode: the batch has schema")
 	_, err = e.AppendRow(nil, b, 0)
 	assert.ErrorContains(t, err, "encode: the batch has schema")
-	_, err = JSON(nil).NewEncoder(arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)}}, nil))
+	_, err = JSON(nil).NewEncoder(arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int64)}}, nil))
 	assert.ErrorContains(t, err, "is not supported")
 }
 

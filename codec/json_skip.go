@@ -36,7 +36,7 @@ func skipValue(b []byte, i, depth int, e *syntaxError) int {
 	}
 	switch c := b[i]; {
 	case c == '"':
-		end, _ := stringEnd(b, i+1)
+		end, _ := plain.StringEnd(b, i+1)
 		if end < 0 {
 			return e.string(b, -1-end)
 		}

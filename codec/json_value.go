@@ -3,7 +3,6 @@ package codec
 import (
 	"encoding/base64"
 	"github.com/arkflow-go/arkflow/codec/internal/plain"
-	"math"
 	"time"
 	"unicode/utf8"
 	"unsafe"
@@ -64,8 +63,11 @@ func (d *jsonDecoder) value(b []byte, i, col int) int {
 	case opDecimal:
 		return d.decimal(b, i, col)
 	}
-	if s.op == opBase64 {
+	switch s.op {
+	case opBase64:
 		return d.base64(b, i, col)
+	case opNested:
+		return d.nested(b, i, col)
 	}
 	return d.time(b, i, col)
 }
@@ -86,6 +88,10 @@ func (d *jsonDecoder) null(b []byte, i, col int) int {
 
 // wrongKind says that the value at i is of another kind than the column, or malformed.
 func (d *jsonDecoder) wrongKind(b []byte, i, col int) int {
+	return d.wrongKindOf(b, i, col, d.columns[col].want)
+}
+
+func (d *jsonDecoder) wrongKindOf(b []byte, i, col int, want string) int {
 	end := skipValue(b, i, 1, &d.fail.syntaxError)
 	if end < 0 {
 		d.malformed(d.fail.at, d.fail.problem)
@@ -102,7 +108,7 @@ func (d *jsonDecoder) wrongKind(b []byte, i, col int) int {
 	case 't', 'f':
 		kind = "a boolean"
 	}
-	return d.mismatch(col, i, end, "want "+d.columns[col].want+", not "+kind)
+	return d.mismatch(col, i, end, "want "+want+", not "+kind)
 }
 
 // integer gives the exact value of the number at i as an int64 of the column.
@@ -153,15 +159,8 @@ func (d *jsonDecoder) oddFloat(b []byte, i, col int) int {
 	if end >= 0 {
 		return d.outOfRange(i, end, col)
 	}
-	var v float64
-	switch rest := b[i:]; {
-	case hasPrefix(rest, `"NaN"`):
-		v, end = math.NaN(), i+5
-	case hasPrefix(rest, `"Infinity"`):
-		v, end = math.Inf(1), i+10
-	case hasPrefix(rest, `"-Infinity"`):
-		v, end = math.Inf(-1), i+11
-	default:
+	v, end := floatName(b, i)
+	if end < 0 {
 		return d.wrongKind(b, i, col)
 	}
 	if d.columns[col].op == opFloat32 {
@@ -176,13 +175,13 @@ func hasPrefix(b []byte, s string) bool { return len(b) >= len(s) && string(b[:l
 
 // text decodes the string at i, whose opening quote is there.
 func (d *jsonDecoder) text(b []byte, i, col int) int {
-	end, holds := stringEnd(b, i+1)
+	end, holds := plain.StringEnd(b, i+1)
 	if end < 0 {
 		return d.malformedString(b, -1-end)
 	}
 	s := b[i+1 : end]
-	if holds != 0 && (holds&hasEscape != 0 || !utf8.Valid(s)) {
-		d.scratch = unescape(d.scratch[:0], s)
+	if holds != 0 && (holds&plain.HasEscape != 0 || !utf8.Valid(s)) {
+		d.scratch = plain.Unescape(d.scratch[:0], s)
 		s = d.scratch
 	}
 	if !d.rows.putBytes(&d.rows.cols[col], s) {
@@ -199,13 +198,13 @@ func (d *jsonDecoder) tooMuch(col int) int {
 
 // quoted gives the inside of the string at i without its escapes, and the index behind it.
 func (d *jsonDecoder) quoted(b []byte, i int) (s []byte, end int) {
-	end, holds := stringEnd(b, i+1)
+	end, holds := plain.StringEnd(b, i+1)
 	if end < 0 {
 		return nil, d.malformedString(b, -1-end)
 	}
 	s = b[i+1 : end]
 	if holds != 0 {
-		d.scratch = unescape(d.scratch[:0], s)
+		d.scratch = plain.Unescape(d.scratch[:0], s)
 		s = d.scratch
 	}
 	return s, end + 1

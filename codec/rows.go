@@ -20,6 +20,7 @@ type rowSet struct {
 	stamp  uint32 // of the current row; a column whose stamp differs has no value yet
 	filled int    // columns that have a value in the current row
 	hint   int    // rows of the last batch
+	nested []*column.Builder
 }
 
 // colBuf is one column of a rowSet.
@@ -31,8 +32,9 @@ type colBuf struct {
 	data    []byte  // room*width bytes, or the string bytes so far
 	offsets []int32 // Bytes: room+1 entries; offsets[n] is where the current row begins
 	offBuf  []byte
-	valid   []byte // nil while there is no null; else room bits, set but for nulls
-	hint    int    // string bytes of the last batch
+	valid   []byte          // nil while there is no null; else room bits, set but for nulls
+	hint    int             // string bytes of the last batch
+	tree    *column.Builder // lists, maps and structs; the current row is the one being built
 }
 
 const minRoom = 16
@@ -43,6 +45,10 @@ func newRowSet(p *column.Pool, s *arrow.Schema) rowSet {
 		f := s.Field(i)
 		k := column.KindOf(f.Type)
 		r.cols[i] = colBuf{kind: k, width: k.Width(), nullish: f.Nullable}
+		if k.IsNested() {
+			r.cols[i].tree = column.NewBuilder(p, arrow.NewSchema([]arrow.Field{f}, nil))
+			r.nested = append(r.nested, r.cols[i].tree)
+		}
 	}
 	return r
 }
@@ -116,8 +122,11 @@ func (r *rowSet) reclaim(c *colBuf) {
 	if c.valid != nil {
 		column.SetBit(c.valid, r.n)
 	}
-	if c.kind == column.Bytes {
+	switch {
+	case c.kind == column.Bytes:
 		c.data = c.data[:c.offsets[r.n]]
+	case c.tree != nil:
+		c.tree.Truncate(r.n)
 	}
 }
 
@@ -191,6 +200,10 @@ func (r *rowSet) growBytes(c *colBuf, n int) bool {
 
 // putNull makes the value of column c null. The slot is zeroed, so that equal rows have equal bytes.
 func (r *rowSet) putNull(c *colBuf) {
+	if c.tree != nil {
+		c.tree.Null(0)
+		return
+	}
 	if c.valid == nil {
 		c.valid = r.pool.Get(column.BitmapLen(r.room))
 		fill(c.valid, 0xFF)
@@ -223,6 +236,9 @@ func (r *rowSet) end() int {
 		}
 	}
 	r.n++
+	for _, tree := range r.nested {
+		tree.EndRow()
+	}
 	r.next()
 	return -1
 }
@@ -265,6 +281,12 @@ func (r *rowSet) finish() *column.Batch {
 	}
 	for i := range r.cols {
 		c, out := &r.cols[i], &b.Cols[i]
+		if c.tree != nil {
+			made := c.tree.Finish()
+			*out = made.Cols[0]
+			b.AdoptBatch(made)
+			continue
+		}
 		b.Adopt(c.data)
 		switch c.kind {
 		case column.Bytes:

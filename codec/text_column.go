@@ -26,6 +26,7 @@ const (
 	opClock64
 	opSpan // integer in the unit, or Go duration
 	opDecimal
+	opNested // lists, maps and structs
 )
 
 // textColumn is what encoding and decoding need to know of a column.
@@ -38,6 +39,7 @@ type textColumn struct {
 	scale  int32
 	digits int32 // precision of a decimal
 	want   string
+	nested *nestedColumn // opNested
 }
 
 // textColumnOf compiles a type that column.CheckSchema accepts.
@@ -85,8 +87,20 @@ func textColumnOf(t arrow.DataType) textColumn {
 		c.op, c.scale, c.digits = opDecimal, x.Scale, x.Precision
 	case *arrow.BinaryType, *arrow.LargeBinaryType, *arrow.BinaryViewType:
 		c.op = opBase64
+	case *arrow.StructType, arrow.ListLikeType:
+		c.op = opNested
 	default:
 		c.op = opText
+	}
+	return c
+}
+
+// jsonColumnOf is textColumnOf for JSON, which has nested values.
+func jsonColumnOf(f arrow.Field) textColumn {
+	c := textColumnOf(f.Type)
+	if c.op == opNested {
+		n := nestedColumnOf(f, f.Name)
+		c.nested, c.want = &n, n.want
 	}
 	return c
 }

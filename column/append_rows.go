@@ -16,7 +16,10 @@ func (b *Builder) Fits(src *Batch, rows []uint32) bool {
 		rows = src.Sel
 	}
 	for i := range b.cols {
-		if a := &b.cols[i]; a.kind == Bytes && len(a.data)+src.Cols[i].bytesOf(rows, src.Rows) > MaxBatchBytes {
+		switch a := &b.cols[i]; {
+		case a.kind == Bytes && len(a.data)+src.Cols[i].bytesOf(rows, src.Rows) > MaxBatchBytes:
+			return false
+		case a.kind.IsNested() && a.bytes()+src.Cols[i].SizeBytes() > MaxBatchBytes: // more than the rows need, at a size that is rare
 			return false
 		}
 	}
@@ -143,6 +146,14 @@ func (a *Appender) appendRows(src *Column, rows []uint32) {
 			at += int32(n)
 			off[i+1] = at
 		}
+	case List:
+		for _, r := range rows {
+			a.appendLists(src, int(r), int(r)+1)
+		}
+	case Struct:
+		for i := range a.children {
+			a.children[i].appendRows(&src.Children[i], rows)
+		}
 	default:
 		a.gatherFixed(src, rows)
 	}
@@ -196,6 +207,12 @@ func (a *Appender) appendRange(src *Column, from, to int) {
 		at := off[0] - base
 		for i, o := range src.Offsets[from+1 : to+1] {
 			off[i+1] = at + o
+		}
+	case List:
+		a.appendLists(src, from, to)
+	case Struct:
+		for i := range a.children {
+			a.children[i].appendRange(&src.Children[i], from, to)
 		}
 	default:
 		w := a.kind.Width()

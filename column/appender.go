@@ -20,11 +20,23 @@ type Appender struct {
 	offsets  []int32
 	offBuf   []byte
 	limit    int // of len(data) where offsets speak of it
+	children []Appender
 	tooLarge int // 1 + the first value that was left out because of the limit; 0 where there is none
 }
 
 func (a *Appender) init(p *Pool, t arrow.DataType) {
+	children := a.children
 	*a = Appender{pool: p, typ: t, kind: KindOf(t), limit: math.MaxInt32}
+	if !a.kind.IsNested() {
+		return
+	}
+	if a.children = children; children == nil {
+		types := childTypes(t)
+		a.children = make([]Appender, len(types))
+		for i, ct := range types {
+			a.children[i].init(p, ct)
+		}
+	}
 }
 
 // Type is the Arrow type of the column.
@@ -130,6 +142,12 @@ func (a *Appender) Nulls(n int) {
 		a.offsets = growTo(a.pool, &a.offBuf, a.offsets, n)
 		for i := range n {
 			a.offsets[l+i] = int32(len(a.data))
+		}
+	case List:
+		a.endLists(n)
+	case Struct:
+		for i := range a.children {
+			a.children[i].Nulls(n)
 		}
 	default:
 		clear(a.grow(n * a.kind.Width()))
@@ -238,6 +256,9 @@ func (a *Appender) endBytes() {
 
 // truncate forgets all values from the n-th on.
 func (a *Appender) truncate(n int) {
+	if a.kind.IsNested() {
+		a.dropOpen(n)
+	}
 	if a.n <= n {
 		return
 	}
@@ -264,6 +285,8 @@ func (a *Appender) truncate(n int) {
 	case Bytes:
 		a.data = a.data[:a.offsets[n]]
 		a.offsets = a.offsets[:n+1]
+	case List, Struct:
+		a.truncateNested(n)
 	default:
 		a.data = a.data[:n*a.kind.Width()]
 	}
@@ -272,7 +295,7 @@ func (a *Appender) truncate(n int) {
 
 // finish hands the values to a batch and empties the appender.
 func (a *Appender) finish(b *Batch, c *Column) {
-	if a.kind == Bytes {
+	if a.kind == Bytes || a.kind == List {
 		a.startOffsets()
 	}
 	*c = Column{Type: a.typ, Kind: a.kind, Nulls: a.nulls, Data: a.data, Offsets: a.offsets}
@@ -282,6 +305,9 @@ func (a *Appender) finish(b *Batch, c *Column) {
 		c.Valid = a.valid
 	}
 	b.Adopt(a.valid)
+	if a.kind.IsNested() {
+		a.finishNested(b, c)
+	}
 	a.init(a.pool, a.typ)
 }
 
@@ -290,5 +316,8 @@ func (a *Appender) discard() {
 	a.pool.Put(a.data)
 	a.pool.Put(a.offBuf)
 	a.pool.Put(a.valid)
+	for i := range a.children {
+		a.children[i].discard()
+	}
 	a.init(a.pool, a.typ)
 }

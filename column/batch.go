@@ -110,6 +110,15 @@ func (b *Batch) Adopt(buf []byte) {
 	}
 }
 
+// AdoptBatch makes b own the memory of o, which a Builder made, whose owner the caller was, and which is gone: its columns may
+// become columns of b.
+func (b *Batch) AdoptBatch(o *Batch) {
+	b.owned = append(b.owned, o.owned...)
+	clear(o.owned)
+	o.owned = o.owned[:0]
+	o.Release()
+}
+
 // Retain adds a reference.
 func (b *Batch) Retain() { b.refs.Add(1) }
 

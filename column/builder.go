@@ -65,6 +65,13 @@ func (b *Builder) DropRow() {
 	}
 }
 
+// Truncate forgets all rows from the n-th on, and the values of the row that is being built. It is for builders without event
+// times.
+func (b *Builder) Truncate(n int) {
+	b.rows = min(b.rows, n)
+	b.DropRow()
+}
+
 // SetRows says that every column has been given n values by its appender.
 func (b *Builder) SetRows(n int) { b.rows = n }
 
@@ -105,19 +112,22 @@ func (b *Builder) Null(i int)               { b.cols[i].Null() }
 // in time.
 func (b *Builder) Err() error {
 	for i := range b.cols {
-		if b.cols[i].tooLarge > 0 {
+		if b.cols[i].isTooLarge() {
 			return fmt.Errorf("column %q: %w", b.schema.Field(i).Name, ErrTooLarge)
 		}
 	}
 	return nil
 }
 
-// Bytes is the number of string bytes of the column that has most of them.
+// Bytes is the number of string bytes of the column that has most of them; all bytes of a nested column count.
 func (b *Builder) Bytes() int {
 	most := 0
 	for i := range b.cols {
-		if c := &b.cols[i]; c.kind == Bytes {
+		switch c := &b.cols[i]; {
+		case c.kind == Bytes:
 			most = max(most, len(c.data))
+		case c.kind.IsNested():
+			most = max(most, c.bytes())
 		}
 	}
 	return most

@@ -27,13 +27,15 @@ const (
 	Float64
 	Decimal // decimal128: 16 bytes a value, little endian
 	Bytes   // strings and binaries: int32 offsets and bytes
+	List    // lists and maps: int32 offsets and a child; see IsNested
+	Struct  // a child for each field
 )
 
-var kindNames = [...]string{"invalid", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "decimal", "bytes"}
+var kindNames = [...]string{"invalid", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64", "decimal", "bytes", "list", "struct"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Width is the number of bytes of a value; 0 for Bool and Bytes.
+// Width is the number of bytes of a value; 0 for Bool, Bytes, List and Struct.
 func (k Kind) Width() int {
 	switch k {
 	case Int8, Uint8:
@@ -80,8 +82,16 @@ func KindOf(t arrow.DataType) Kind {
 		return Decimal
 	case arrow.STRING, arrow.BINARY, arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.STRING_VIEW, arrow.BINARY_VIEW:
 		return Bytes
+	case arrow.LIST, arrow.LARGE_LIST, arrow.MAP:
+		return List
+	case arrow.STRUCT:
+		if t.(*arrow.StructType).NumFields() > 0 {
+			return Struct
+		}
 	case arrow.DICTIONARY:
-		return KindOf(t.(*arrow.DictionaryType).ValueType)
+		if k := KindOf(t.(*arrow.DictionaryType).ValueType); !k.IsNested() {
+			return k
+		}
 	}
 	return Invalid
 }
@@ -89,8 +99,8 @@ func KindOf(t arrow.DataType) Kind {
 // CheckSchema reports the first field whose type no operator can hold.
 func CheckSchema(s *arrow.Schema) error {
 	for _, f := range s.Fields() {
-		if KindOf(f.Type) == Invalid {
-			return fmt.Errorf("column %q: type %s is not supported", f.Name, f.Type)
+		if err := CheckType(f.Type); err != nil {
+			return fmt.Errorf("column %q: %w", f.Name, err)
 		}
 	}
 	return nil
@@ -103,7 +113,9 @@ type Column struct {
 	Nulls   int     // exact number of nulls
 	Valid   []byte  // bit i set: row i has a value. nil where there are no nulls
 	Data    []byte  // values (see Kind), or the bytes that Offsets speak of
-	Offsets []int32 // Bytes only: value i is Data[Offsets[i]:Offsets[i+1]]
+	Offsets []int32 // Bytes: value i is Data[Offsets[i]:Offsets[i+1]]; List: value i is Children[0] from Offsets[i] to Offsets[i+1]
+
+	Children []Column // List and Struct only
 }
 
 // Fixed are the Go types of fixed-width columns.
@@ -169,4 +181,10 @@ func CountZeros(m []byte, n int) int {
 }
 
 // SizeBytes is the memory that the column views.
-func (c *Column) SizeBytes() int { return len(c.Valid) + len(c.Data) + 4*len(c.Offsets) }
+func (c *Column) SizeBytes() int {
+	n := len(c.Valid) + len(c.Data) + 4*len(c.Offsets)
+	for i := range c.Children {
+		n += c.Children[i].SizeBytes()
+	}
+	return n
+}

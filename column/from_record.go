@@ -61,6 +61,8 @@ func (b *Batch) view(c *Column, a arrow.Array) error {
 		return b.copyBytes(c, a.Len(), a.IsNull, x.ValueString)
 	}
 	switch {
+	case c.Kind.IsNested():
+		return b.viewNested(c, a)
 	case c.Kind == Bytes:
 		c.Offsets, c.Data = []int32{0}, nil
 		if a.Len() > 0 {
@@ -185,6 +187,15 @@ func (b *Batch) allNull(c *Column, n int, valid []byte) {
 		c.Data = AllocZero[byte](b, BitmapLen(n))
 	case Bytes:
 		c.Offsets = AllocZero[int32](b, n+1)
+	case List:
+		c.Offsets = AllocZero[int32](b, n+1)
+		c.makeChildren()
+		b.allNull(&c.Children[0], 0, nil)
+	case Struct:
+		c.makeChildren()
+		for i := range c.Children {
+			b.allNull(&c.Children[i], n, valid)
+		}
 	default:
 		c.Data = AllocZero[byte](b, n*c.Kind.Width())
 	}

@@ -104,6 +104,8 @@ func (b *Batch) sliceColumn(c *Column, from, to int) {
 		c.Data = b.alignBits(c.Data, from, to-from)
 	case Bytes:
 		c.Offsets = c.Offsets[from : to+1]
+	case List, Struct:
+		b.sliceNested(c, from, to)
 	default:
 		w := c.Kind.Width()
 		c.Data = c.Data[from*w : to*w]
@@ -168,11 +170,14 @@ func Gather(out *Batch, dst, src *Column, rows []uint32) {
 		gather(v, View[[2]uint64](src.Data), rows)
 		dst.Data = BytesOf(v)
 	default:
-		if src.Kind == Bool {
+		switch src.Kind {
+		case Bool:
 			dst.Data, _ = gatherBits(out, src.Data, rows)
-			return
+		case Bytes:
+			gatherBytes(out, dst, src, rows)
+		default:
+			gatherNested(out, dst, src, rows)
 		}
-		gatherBytes(out, dst, src, rows)
 	}
 }
 

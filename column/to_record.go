@@ -63,6 +63,9 @@ func (c *Column) array(n int, s *share) arrow.Array {
 	case arrow.STRING_VIEW, arrow.BINARY_VIEW:
 		return c.assemble(n, s, memory.NewBufferBytes(c.views(n)), s.buffer(c.Data))
 	}
+	if c.Kind.IsNested() {
+		return c.nested(n, s)
+	}
 	if c.Kind == Bytes {
 		return c.assemble(n, s, s.buffer(BytesOf(c.Offsets)), s.buffer(c.Data))
 	}

@@ -249,13 +249,13 @@ func TestB56SlicesPutTogetherKeepTheirOwnValues(t *testing.T) {
 }
 
 func TestKindOfRefusesWhatNoOperatorHolds(t *testing.T) {
-	for _, typ := range []arrow.DataType{arrow.Null, arrow.ListOf(arrow.PrimitiveTypes.Int8), &arrow.Decimal256Type{Precision: 40}, arrow.FixedWidthTypes.Float16,
+	for _, typ := range []arrow.DataType{arrow.Null, arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int8), &arrow.Decimal256Type{Precision: 40}, arrow.FixedWidthTypes.Float16,
 		arrow.StructOf(), &arrow.FixedSizeBinaryType{ByteWidth: 4}, arrow.FixedWidthTypes.MonthInterval,
 		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.ListOf(arrow.PrimitiveTypes.Int8)}} {
 		require.Equal(t, Invalid, KindOf(typ), "%s", typ)
 		require.ErrorContains(t, CheckSchema(schemaFor(typ)), `column "v": type`)
 	}
-	for k := Bool; k <= Bytes; k++ {
+	for k := Bool; k <= Struct; k++ {
 		require.NotEmpty(t, k.String())
 	}
 }

@@ -92,11 +92,15 @@ func (bd *binder) bind(n *tree.Node) (bound, bool) {
 		bd.add(&fault.Fault{Problem: "expression: " + n.Fault.Error()})
 		return bound{}, false
 	}
+	if a := bd.nestedArg(n); a != nil {
+		bd.refuseNested(n, a)
+		return bound{}, false
+	}
 	switch n.Op {
 	case tree.OpColumn:
 		return bd.column(n)
 	case tree.OpLiteral:
-		if !n.Lit.Untyped() && column.KindOf(n.Lit.Type) == column.Invalid {
+		if k := column.KindOf(n.Lit.Type); !n.Lit.Untyped() && (k == column.Invalid || k.IsNested()) {
 			bd.faultf(n, "", "type %s is not supported", n.Lit.Type)
 			return bound{}, false
 		}

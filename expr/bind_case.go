@@ -197,7 +197,7 @@ func (bd *binder) explicitCast(n *tree.Node) (bound, bool) {
 	if x.untyped() {
 		return bd.constant(n, tree.Literal{Type: n.Type}), true
 	}
-	if n.Type.ID() == arrow.DICTIONARY || column.KindOf(n.Type) == column.Invalid || !scalar.Castable(tree.PlainType(x.typ), n.Type) {
+	if n.Type.ID() == arrow.DICTIONARY || !isScalar(n.Type) || !scalar.Castable(tree.PlainType(x.typ), n.Type) {
 		bd.faultf(n, "", "%s of type %s cannot become %s", x.node, x.typ, n.Type)
 		return bound{}, false
 	}

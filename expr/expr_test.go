@@ -119,7 +119,7 @@ func TestBindReportsAllFaultsTogether(t *testing.T) {
 func TestFaults(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "b", Type: arrow.FixedWidthTypes.Boolean}, {Name: "d", Type: &arrow.Decimal128Type{Precision: 38, Scale: 30}}, {Name: "neg", Type: &arrow.Decimal128Type{Precision: 10, Scale: -20}},
-		{Name: "at", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "list", Type: arrow.ListOf(arrow.PrimitiveTypes.Int8)}, {Name: "n", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "at", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "list", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int8)}, {Name: "n", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "tod", Type: arrow.FixedWidthTypes.Time32s}, {Name: "dur", Type: arrow.FixedWidthTypes.Duration_s},
 	}, nil)
 	for want, e := range map[string]Expr{
@@ -138,8 +138,8 @@ func TestFaults(t *testing.T) {
 		"expression at * 2: there is no * between at of type timestamp":                                                                Col("at").Mul(2),
 		"expression -at: there is no negative of type timestamp":                                                                       Col("at").Neg(),
 		"expression -b: there is no negative of type bool":                                                                             Col("b").Neg(),
-		`expression list: type list<item: int8, nullable> of column "list" is not supported`:                                           Col("list").IsNull(),
-		"type list<item: int8, nullable> is not supported":                                                                             Null(arrow.ListOf(arrow.PrimitiveTypes.Int8)),
+		`expression list: type fixed_size_list<item: int8, nullable>[2] of column "list" is not supported`:                                           Col("list").IsNull(),
+		"type fixed_size_list<item: int8, nullable>[2] is not supported":                                                                             Null(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int8)),
 		"expression null: null has no type here; give the null a type with expr.Null":                                                  Lit(nil),
 		"expression n in (1, 'x'): n of type int64 cannot be compared with 'x' of type utf8":                                           Col("n").In(1, "x"),
 		"expression: the zero Expr is no expression":                                                                                   Expr{}.Eq(1),
@@ -302,7 +302,7 @@ func TestSpecFaultsNameTheirPlace(t *testing.T) {
 	require.ErrorContains(t, err, "has no column type")
 	_, err = FromSpec(Col("a"))
 	require.ErrorContains(t, err, "has no column type")
-	_, err = ToSpec(Null(arrow.ListOf(arrow.PrimitiveTypes.Int8)))
+	_, err = ToSpec(Null(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int8)))
 	require.ErrorContains(t, err, "has no written form")
 	deep := any(true)
 	for range 1000 {

@@ -225,11 +225,11 @@ func TestMapBindTellsAllFaults(t *testing.T) {
 		ID     string
 	}
 	type out struct {
-		M map[string]int
+		M map[string]any
 	}
 	_, err := operator.Map[in, out](nil).Bind([]operator.Stream{{Schema: orders}})
 	for _, want := range []string{"the function is nil", `no column "Amuont"; did you mean "Amount"?`, `column "ID" has type int64, the field has type string`,
-		`type map[string]int is no column`} {
+		`type map[string]interface {} is no column`} {
 		require.ErrorContains(t, err, want)
 	}
 	_, err = operator.Map(score).Bind(nil)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/codec/internal/blocks"
+	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/arkflow-go/arkflow/internal/structmap"
 )
@@ -91,13 +93,37 @@ func (f Format) Check() error {
 	}
 	if f.schema != nil {
 		faults.Add(blocks.CheckSchema(f.schema))
+		faults.Add(refuseNested(f.schema))
 	}
 	return faults.Err()
+}
+
+// refuseNested tells columns of lists, maps and structs: arrow-go reads those on goroutines of its own, where a panic over damaged pages
+// could not be caught.
+func refuseNested(s *arrow.Schema) error {
+	var faults fault.List
+	for _, f := range s.Fields() {
+		if column.KindOf(f.Type).IsNested() {
+			faults.Add(&fault.Fault{Path: "schema." + f.Name, Problem: fmt.Sprintf("Parquet is read and written without nested columns, this is %s", codec.TypeName(f.Type)),
+				Hint: "take the column apart, or use Arrow IPC or JSON"})
+		}
+	}
+	return faults.Err()
+}
+
+// flat gives the columns of a file that are read where no schema is given.
+func flat(have *arrow.Schema) *arrow.Schema {
+	s, _ := blocks.Supported(have)
+	fields := slices.DeleteFunc(s.Fields(), func(f arrow.Field) bool { return column.KindOf(f.Type).IsNested() })
+	return arrow.NewSchema(fields, nil)
 }
 
 // CheckRows is part of codec.BlockFormat.
 func (f Format) CheckRows(s *arrow.Schema) error {
 	if err := blocks.CheckSchema(s); err != nil {
+		return err
+	}
+	if err := refuseNested(s); err != nil {
 		return err
 	}
 	var faults fault.List

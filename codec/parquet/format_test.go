@@ -123,8 +123,8 @@ func TestConfig_readsBack(t *testing.T) {
 	_, err = FromConfig("codec", map[string]any{"type": "parquet", "group_row": 1})
 	assert.ErrorContains(t, err, `codec.group_row: unknown field "group_row"; did you mean "group_rows"?`)
 	assert.ErrorContains(t, Of[int]().Check(), "is not a struct")
-	nested := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)}}, nil)
-	assert.ErrorContains(t, New(nil).CheckRows(nested), "schema.l: type list<item: int64, nullable> is not supported")
+	nested := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int64)}}, nil)
+	assert.ErrorContains(t, New(nil).CheckRows(nested), "schema.l: type fixed_size_list<item: int64, nullable>[2] is not supported")
 	assert.ErrorContains(t, New(nil).CheckRows(blocktest.Schema(t, "decimal(7,-3)")), "schema.decimal(7,-3): Parquet has no decimal(7,-3); cast it to another type")
 }
 

@@ -56,6 +56,9 @@ func (r *reader) open(src *io.SectionReader, want *arrow.Schema) error {
 	if err != nil {
 		return fmt.Errorf("damaged: %w", err)
 	}
+	if want == nil {
+		want = flat(have)
+	}
 	if r.plan, err = blocks.Project(have, want); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -8,8 +9,8 @@ import (
 )
 
 // Rows gives each row as a map from column to value: nil, bool, int64, uint64, float64, string, []byte, time.Time
-// (timestamps and dates, in UTC), time.Duration (durations and times of day), and a decimal as its text, with as
-// many decimal places as the column has.
+// (timestamps and dates, in UTC), time.Duration (durations and times of day), a decimal as its text, with as
+// many decimal places as the column has, []any for a list, and map[string]any for a struct or a map.
 func (s *Sink) Rows() []map[string]any {
 	var out []map[string]any
 	for _, rec := range s.Records() {
@@ -34,6 +35,27 @@ func valueOf(a arrow.Array, i int) any {
 	switch x := a.(type) {
 	case *array.Dictionary:
 		return valueOf(x.Dictionary(), x.GetValueIndex(i))
+	case *array.Struct:
+		t := x.DataType().(*arrow.StructType)
+		out := make(map[string]any, x.NumField())
+		for k := range x.NumField() {
+			out[t.Field(k).Name] = valueOf(x.Field(k), i)
+		}
+		return out
+	case *array.Map:
+		from, to := x.ValueOffsets(i)
+		out := make(map[string]any, to-from)
+		for k := from; k < to; k++ {
+			out[fmt.Sprint(valueOf(x.Keys(), int(k)))] = valueOf(x.Items(), int(k))
+		}
+		return out
+	case array.ListLike:
+		from, to := x.ValueOffsets(i)
+		out := make([]any, 0, to-from)
+		for k := from; k < to; k++ {
+			out = append(out, valueOf(x.ListValues(), int(k)))
+		}
+		return out
 	case *array.Boolean:
 		return x.Value(i)
 	case *array.Int8:

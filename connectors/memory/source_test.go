@@ -194,15 +194,15 @@ func TestRecordsMayBeReadByManyTasksAtOnce(t *testing.T) {
 }
 
 func TestSourceTellsWhatIsWrong(t *testing.T) {
-	type bad struct{ M map[string]int }
+	type bad struct{ M map[string]any }
 	s := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Int64}}, nil)
-	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)}}, nil)
-	other := array.NewRecordBatch(list, []arrow.Array{array.NewListBuilder(memory.DefaultAllocator, arrow.PrimitiveTypes.Int64).NewArray()}, 0)
+	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int64)}}, nil)
+	other := array.NewRecordBatch(list, []arrow.Array{array.NewFixedSizeListBuilder(memory.DefaultAllocator, 2, arrow.PrimitiveTypes.Int64).NewArray()}, 0)
 	for want, src := range map[string]Source{
 		`field "M" of memory.bad`:                               Of([]bad{{}}),
 		`split 0, row 1: column "At": field "At": does not fit`: Of([]item{{}, {At: time.Unix(1<<50, 0)}}),
 		"the schema is nil":                                     Records(nil),
-		`column "l": type list<`:                                Records(list),
+		`column "l": type fixed_size_list<`:                     Records(list),
 		"record 0: has the schema":                              Records(s, other),
 		"0 splits":                                              Of(items(0, 1)).InSplits(0).InBatches(-1),
 		"batch_rows: 0 is not within":                           Of(items(0, 1)).InBatches(0),

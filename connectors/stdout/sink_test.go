@@ -74,7 +74,7 @@ func TestSink_failures(t *testing.T) {
 	other := column.NewBuilder(nil, arrow.NewSchema(nil, nil)).Finish()
 	assert.ErrorContains(t, w.Write(other), "stdout: encode: the batch has schema")
 	assert.ErrorContains(t, Sink{Format: codec.JSONOf[int]()}.Check(operator.Stream{Schema: schema}), "is not a struct")
-	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.ListOf(arrow.PrimitiveTypes.Int64)}}, nil)
+	list := arrow.NewSchema([]arrow.Field{{Name: "l", Type: arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int64)}}, nil)
 	assert.ErrorContains(t, Sink{}.Check(operator.Stream{Schema: list}), "is not supported")
 	_, err = Sink{}.Open(&operator.Context{Parallelism: 1}, operator.Stream{Schema: list})
 	assert.ErrorContains(t, err, "is not supported")

@@ -28,7 +28,7 @@ var layers = []layer{
 	{"internal/tree", []string{"column", "internal/calc", "internal/exprtext", "internal/fault"}},
 	{"internal/scalar", []string{"column", "internal/calc", "internal/fault", "internal/kernel", "internal/tree"}},
 	{"expr", []string{"column", "internal/calc", "internal/fault", "internal/kernel", "internal/scalar", "internal/structmap", "internal/tree"}},
-	{"codec", []string{"codec/internal/plain", "column", "operator", "internal/fault", "internal/structmap"}},
+	{"codec", []string{"codec/internal/plain", "codec/internal/typetext", "column", "operator", "internal/fault", "internal/structmap"}},
 	{"codec/...", []string{"codec", "codec/internal/blocks", "column", "internal/fault", "internal/structmap"}},
 	{"window", []string{"column", "state", "operator", "expr", "internal/aggregate", "internal/fault", "internal/kernel", "internal/keys", "internal/structmap"}},
 	{"connectors", []string{"column", "operator", "codec", "internal/fault"}},

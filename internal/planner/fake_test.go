@@ -114,7 +114,7 @@ func schemaOf(columns ...string) *arrow.Schema {
 		case "ms":
 			t = &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"}
 		case "list":
-			t = arrow.ListOf(arrow.PrimitiveTypes.Int64)
+			t = arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int64)
 		}
 		fields = append(fields, arrow.Field{Name: name, Type: t})
 	}

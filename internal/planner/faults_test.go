@@ -124,7 +124,7 @@ func TestCompile_tellsWhatDoesNotFitTheSchemas(t *testing.T) {
 		"no schema and none to infer": {newGraph(1).source("in").with(func(n *graph.Node) { n.Source = fakeSource{} }).sink("out").edges("in>out"),
 			[]string{`operator "in": schema: the source "fake" gives no schema and cannot infer one; give it a schema (in.go:1)`}},
 		"unsupported type": {newGraph(1).source("in", "l:list").sink("out").edges("in>out"),
-			[]string{`operator "in": schema: column "l": type list<item: int64, nullable> is not supported (in.go:1)`}},
+			[]string{`operator "in": schema: column "l": type fixed_size_list<item: int64, nullable>[2] is not supported (in.go:1)`}},
 		"column twice": {newGraph(1).source("in", "a", "a").sink("out").edges("in>out"),
 			[]string{`operator "in": schema: column "a" stands twice; give columns different names (in.go:1)`}},
 		"no time column": {newGraph(1).source("in", "tss").with(eventTime("ts")).sink("out").edges("in>out"),

@@ -17,6 +17,7 @@ type step struct {
 	col     column.Kind
 	exact   func(x int64) (int64, bool)
 	instant func(x int64) (t int64, nanos int64, ok bool) // seconds and nanoseconds since the epoch
+	read    readValue                                     // class nested: values that are not null
 }
 
 // bindReader finds the column of each field and checks that its values fit the field.
@@ -41,6 +42,12 @@ func bindReader(t reflect.Type, s *arrow.Schema) ([]step, error) {
 		}
 		st := step{field: f, index: at[0]}
 		typ := s.Field(at[0]).Type
+		if f.class == nested {
+			b := &nestedBinder{owner: t, column: f.column, faults: &faults}
+			st.read = b.present(&f, typ, f.path)
+			steps = append(steps, st)
+			continue
+		}
 		if why, hint := st.match(typ); why != "" {
 			faults.Add(&fault.Fault{
 				Path:    fmt.Sprintf("field %q of %s", f.path, t),

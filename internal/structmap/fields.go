@@ -3,6 +3,7 @@ package structmap
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ const (
 	binary
 	instant // time.Time
 	span    // time.Duration
+	nested  // a struct, slice or map
 )
 
 // field is one column of a struct type.
@@ -33,7 +35,12 @@ type field struct {
 	class   class
 	pointer bool
 	arrow   arrow.DataType
+	index   []int       // of the field, as reflect.Value.FieldByIndex takes it
+	value   *nestedType // class nested
 }
+
+// nullable reports whether the field can hold a null: a pointer, a slice or a map can.
+func (f *field) nullable() bool { return f.pointer || f.class == nested && f.value.fields == nil }
 
 var (
 	timeType     = reflect.TypeFor[time.Time]()
@@ -48,8 +55,9 @@ var instantType = &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "UTC"}
 //
 // Integers, floats, bool, string and []byte become the column of the same kind (int and uint have 64 bits), a time.Time a
 // Timestamp(µs, UTC), a time.Duration a Duration(ns), a named type what its underlying type becomes. A pointer is a nullable
-// column, everything else is not nullable. Embedded structs are flattened, unexported fields and those tagged
-// `arkflow:"-"` left out. Everything else is an error that names the field; all errors come together.
+// column, and so are a slice (of anything but bytes), which is a list, and a map, which is a map: nil is null. A struct within a
+// struct is a column of structs. Everything else is not nullable. Embedded structs are flattened, unexported fields and those
+// tagged `arkflow:"-"` left out. Everything else is an error that names the field; all errors come together.
 func SchemaOf[T any]() (*arrow.Schema, error) { return SchemaOfType(reflect.TypeFor[T]()) }
 
 // SchemaOfType is SchemaOf for a type known at run time.
@@ -60,7 +68,7 @@ func SchemaOfType(t reflect.Type) (*arrow.Schema, error) {
 	}
 	cols := make([]arrow.Field, len(fields))
 	for i, f := range fields {
-		cols[i] = arrow.Field{Name: f.column, Type: f.arrow, Nullable: f.pointer}
+		cols[i] = arrow.Field{Name: f.column, Type: f.arrow, Nullable: f.nullable()}
 	}
 	return arrow.NewSchema(cols, nil), nil
 }
@@ -80,8 +88,24 @@ func NameAt(t reflect.Type, offset uintptr) (string, bool) {
 	return "", false
 }
 
+// NamesOf gives the columns of a struct type, and where reflect.Value.FieldByIndex finds the field of each.
+func NamesOf(t reflect.Type) (map[string][]int, error) {
+	fields, err := fieldsOf(t)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string][]int, len(fields))
+	for _, f := range fields {
+		out[f.column] = f.index
+	}
+	return out, nil
+}
+
 // fieldsOf lists the columns of a struct type, or tells all that is wrong with it.
-func fieldsOf(t reflect.Type) ([]field, error) {
+func fieldsOf(t reflect.Type) ([]field, error) { return fieldsWithin(t, nil) }
+
+// fieldsWithin is fieldsOf for a struct that lies within others, from the outermost on.
+func fieldsWithin(t reflect.Type, outer []reflect.Type) ([]field, error) {
 	if t.Kind() != reflect.Struct || t == timeType {
 		return nil, &fault.Fault{Problem: fmt.Sprintf("type %s is not a struct", t), Hint: "rows are structs with one exported field a column"}
 	}
@@ -89,7 +113,8 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 		out    []field
 		faults fault.List
 	)
-	collect(t, "", 0, &out, &faults)
+	c := collector{outer: append(slices.Clone(outer), t), out: &out, faults: &faults}
+	c.collect(t, "", 0, nil)
 	seen := map[string]string{}
 	for _, f := range out {
 		if other, twice := seen[f.column]; twice {
@@ -108,8 +133,16 @@ func fieldsOf(t reflect.Type) ([]field, error) {
 	return out, nil
 }
 
-// collect appends the columns of t, which lies at base in the outermost struct.
-func collect(t reflect.Type, prefix string, base uintptr, out *[]field, faults *fault.List) {
+// collector lists the columns of one struct type.
+type collector struct {
+	outer  []reflect.Type // structs that it lies within, itself the last
+	out    *[]field
+	faults *fault.List
+}
+
+// collect appends the columns of t, which lies at base in the struct, at that index.
+func (c *collector) collect(t reflect.Type, prefix string, base uintptr, at []int) {
+	faults := c.faults
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		path := prefix + sf.Name
@@ -122,7 +155,7 @@ func collect(t reflect.Type, prefix string, base uintptr, out *[]field, faults *
 			continue
 		}
 		if sf.Anonymous && name == "" && sf.Type.Kind() == reflect.Struct && sf.Type != timeType {
-			collect(sf.Type, path+".", base+sf.Offset, out, faults)
+			c.collect(sf.Type, path+".", base+sf.Offset, append(slices.Clone(at), i))
 			continue
 		}
 		if !sf.IsExported() {
@@ -131,19 +164,19 @@ func collect(t reflect.Type, prefix string, base uintptr, out *[]field, faults *
 			}
 			continue
 		}
-		f := field{column: name, path: path, offset: base + sf.Offset, typ: sf.Type}
+		f := field{column: name, path: path, offset: base + sf.Offset, typ: sf.Type, index: append(slices.Clone(at), i)}
 		if f.column == "" {
 			f.column = sf.Name
 		}
 		if f.typ.Kind() == reflect.Pointer {
 			f.pointer, f.typ = true, f.typ.Elem()
 		}
-		if why := f.classify(); why != "" {
+		if why := f.classify(c.outer); why != "" {
 			faults.Add(&fault.Fault{Problem: fmt.Sprintf("field %q of %s: type %s is no column: %s", path, t, sf.Type, why),
 				Hint: "leave it out by a tag `arkflow:\"-\"`"})
 			continue
 		}
-		*out = append(*out, f)
+		*c.out = append(*c.out, f)
 	}
 }
 
@@ -167,7 +200,7 @@ func columnName(sf reflect.StructField) (name string, skip bool, err error) {
 }
 
 // classify sets class and column type, or says why the type is no column.
-func (f *field) classify() (why string) {
+func (f *field) classify(outer []reflect.Type) (why string) {
 	t := f.typ
 	switch {
 	case t == timeType:
@@ -187,12 +220,13 @@ func (f *field) classify() (why string) {
 			f.class, f.arrow = binary, arrow.BinaryTypes.Binary
 			return ""
 		}
-		return "a slice of anything but bytes is not supported"
-	case reflect.Struct:
-		if f.pointer {
-			return "a pointer to a struct is not supported"
+		fallthrough
+	case reflect.Struct, reflect.Map:
+		if f.value, why = nestedOf(t, outer); why != "" {
+			return why
 		}
-		return "a struct within a struct is not supported unless it is embedded without a tag"
+		f.class, f.arrow = nested, f.value.arrow
+		return ""
 	case reflect.Pointer:
 		return "a pointer to a pointer is not supported"
 	}

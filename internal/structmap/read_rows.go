@@ -29,7 +29,7 @@ func (e *ValueError) Error() string {
 // Reader fills structs of type T from the rows of batches of one schema. Not safe for concurrent use.
 //
 // What it fills belongs to the caller for good: the strings of a column are one Go string a batch, of which each field is
-// a part, so that a string that is kept keeps those of its batch.
+// a part, so that a string that is kept keeps those of its batch; nested values are made one by one.
 type Reader[T any] struct {
 	steps []step
 	batch *column.Batch
@@ -136,7 +136,7 @@ func (r *Reader[T]) Read(from int, dst []T) []error {
 		r.fill(k, c, at, step, from, len(dst))
 		if st.pointer {
 			r.point(st, c, unsafe.Add(base, st.offset), stride, at, from, len(dst))
-		} else if c.Nulls > 0 {
+		} else if c.Nulls > 0 && !st.nullable() {
 			for i := range dst {
 				if c.IsNull(r.batch.Row(from + i)) {
 					r.fail(i, len(dst), &ValueError{Column: st.column, Field: st.path, Problem: "is null; make the field a pointer to take nulls"})
@@ -204,6 +204,8 @@ func (r *Reader[T]) fill(k int, c *column.Column, dst unsafe.Pointer, stride uin
 		r.fillInstants(st, c, dst, stride, from, n)
 	case span:
 		r.fillSpans(st, c, dst, stride, from, n)
+	case nested:
+		r.fillNested(st, c, dst, stride, from, n)
 	default:
 		r.fillNumbers(st, c, dst, stride, from, n)
 	}

@@ -69,12 +69,15 @@ func TestSchemaOfNamesAndTypes(t *testing.T) {
 }
 
 func TestSchemaOfTellsAllFaults(t *testing.T) {
-	type inner struct{ X int }
+	type inner struct{ X chan int }
+	type loop struct{ Next []*loop }
 	type bad struct {
-		M    map[string]int
-		L    []string
+		M    map[float64]int
+		M2   map[string]any
+		L    []func()
 		N    inner
 		P    *inner
+		R    loop
 		PP   **int
 		A    any
 		C    chan int
@@ -91,8 +94,8 @@ func TestSchemaOfTellsAllFaults(t *testing.T) {
 	_, err := SchemaOf[bad]()
 	require.Error(t, err)
 	for _, want := range []string{
-		`field "M"`, "a map is not supported", `field "L"`, "a slice of anything but bytes", `field "N"`, "a struct within a struct", `field "P"`,
-		"a pointer to a struct", `field "PP"`, "a pointer to a pointer", `field "A"`, "a interface", `field "C"`, `field "F"`, `field "Arr"`, `field "Cx"`,
+		`field "M"`, "the keys of a map are texts, integers or booleans, not float64", `field "M2"`, `field "L"`, "a func is not supported", `field "N"`,
+		`field "X" of structmap.inner: type chan int is no column`, `field "P"`, `field "R"`, "structmap.loop contains itself", `field "PP"`, "a pointer to a pointer", `field "A"`, "a interface", `field "C"`, `field "F"`, `field "Arr"`, `field "Cx"`,
 		`fields "Ok" and "Ok2"`, `are both column "Ok"`, `field "Tag"`, `field "None"`, `field "priv"`, "not exported",
 	} {
 		require.ErrorContains(t, err, want)

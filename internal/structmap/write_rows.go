@@ -29,7 +29,7 @@ func NewWriter[T any]() (*Writer[T], error) {
 		return nil, err
 	}
 	for i, f := range w.fields {
-		if f.class == instant {
+		if f.hasInstant() {
 			w.instants = append(w.instants, i)
 		}
 	}
@@ -52,14 +52,7 @@ func (w *Writer[T]) Total() bool { return len(w.instants) == 0 }
 func (w *Writer[T]) Check(row *T) error {
 	for _, i := range w.instants {
 		f := &w.fields[i]
-		p := unsafe.Add(unsafe.Pointer(row), f.offset)
-		if f.pointer {
-			if p = *(*unsafe.Pointer)(p); p == nil {
-				continue
-			}
-		}
-		t := (*time.Time)(p)
-		if s := t.Unix(); s < minInstant || s > maxInstant {
+		if t := f.instantOutOfReach(unsafe.Add(unsafe.Pointer(row), f.offset)); t != nil {
 			return &ValueError{Column: f.column, Field: f.path, Value: t.String(), Problem: "does not fit a Timestamp(µs)"}
 		}
 	}
@@ -103,6 +96,10 @@ func (f *field) appendValues(a *column.Appender, src unsafe.Pointer, stride uint
 	case boolean:
 		for i := range n {
 			a.Bool(*(*bool)(unsafe.Add(src, uintptr(i)*stride)))
+		}
+	case nested:
+		for i := range n {
+			f.value.append(a, unsafe.Add(src, uintptr(i)*stride))
 		}
 	case instant:
 		for i, dst := 0, column.Extend[int64](a, n); i < n; i++ {

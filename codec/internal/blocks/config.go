@@ -94,8 +94,8 @@ func CheckSchema(s *arrow.Schema) error {
 	}
 	seen := map[string]bool{}
 	for _, f := range s.Fields() {
-		if column.KindOf(f.Type) == column.Invalid {
-			faults.Add(&fault.Fault{Path: "schema." + f.Name, Problem: fmt.Sprintf("type %s is not supported", f.Type)})
+		if err := column.CheckType(f.Type); err != nil {
+			faults.Add(&fault.Fault{Path: "schema." + f.Name, Problem: err.Error()})
 		}
 		if seen[f.Name] {
 			faults.Add(&fault.Fault{Path: "schema." + f.Name, Problem: "two columns have this name"})

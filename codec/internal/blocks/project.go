@@ -22,7 +22,7 @@ type Projection struct {
 func Supported(have *arrow.Schema) (s *arrow.Schema, omitted []string) {
 	var fields []arrow.Field
 	for _, f := range have.Fields() {
-		if column.KindOf(f.Type) == column.Invalid {
+		if column.CheckType(f.Type) != nil {
 			omitted = append(omitted, f.Name)
 			continue
 		}
@@ -108,7 +108,7 @@ func (p *Projection) Apply(b *column.Batch) (*column.Batch, error) {
 	d.Cols = make([]column.Column, p.schema.NumFields())
 	for i, f := range p.schema.Fields() {
 		if p.from[i] < 0 {
-			d.Cols[i] = nulls(d, f.Type)
+			d.Cols[i] = d.NullColumn(f.Type, d.Rows)
 			continue
 		}
 		src := b.Cols[p.from[i]]
@@ -125,18 +125,4 @@ func (p *Projection) Apply(b *column.Batch) (*column.Batch, error) {
 		d.Cols[i] = c
 	}
 	return d, nil
-}
-
-// nulls gives a column without a value.
-func nulls(b *column.Batch, t arrow.DataType) column.Column {
-	c := column.Column{Type: t, Kind: column.KindOf(t), Nulls: b.Rows, Valid: column.AllocZero[byte](b, column.BitmapLen(b.Rows))}
-	switch c.Kind {
-	case column.Bool:
-		c.Data = column.AllocZero[byte](b, column.BitmapLen(b.Rows))
-	case column.Bytes:
-		c.Offsets = column.AllocZero[int32](b, b.Rows+1)
-	default:
-		c.Data = column.AllocZero[byte](b, b.Rows*c.Kind.Width())
-	}
-	return c
 }

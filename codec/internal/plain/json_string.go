@@ -1,4 +1,4 @@
-package codec
+package plain
 
 import (
 	"encoding/binary"
@@ -9,40 +9,37 @@ import (
 
 // What a string holds beside plain ASCII.
 const (
-	hasEscape uint8 = 1 << iota
-	hasHigh         // bytes >= 0x80
+	HasEscape uint8 = 1 << iota
+	HasHigh         // bytes >= 0x80
 )
 
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
+const highs = 0x8080808080808080 // the highest bit of each byte
 
-// special marks, in the high bit of each byte of w, the bytes that end a run of plain characters: quotes, backslashes and
+// Special marks, in the high bit of each byte of w, the bytes that end a run of plain characters: quotes, backslashes and
 // control characters. Only the lowest mark is exact.
-func special(w uint64) uint64 {
+func Special(w uint64) uint64 {
 	q := w ^ ones*'"'
 	s := w ^ ones*'\\'
 	return ((q-ones) & ^q | (s-ones) & ^s | (w-ones*0x20) & ^w) & highs
 }
 
-// stringEnd scans a string from behind its opening quote to its closing quote, whose index it gives. A negative result
+// StringEnd scans a string from behind its opening quote to its closing quote, whose index it gives. A negative result
 // -1-i says that byte i is wrong: a control character, a bad escape, or the end of the text.
-func stringEnd(b []byte, i int) (end int, holds uint8) {
+func StringEnd(b []byte, i int) (end int, holds uint8) {
 	for {
 		for i+8 <= len(b) {
 			w := binary.LittleEndian.Uint64(b[i:])
-			m := special(w)
+			m := Special(w)
 			if m == 0 {
 				if w&highs != 0 {
-					holds |= hasHigh
+					holds |= HasHigh
 				}
 				i += 8
 				continue
 			}
 			n := bits.TrailingZeros64(m) &^ 7
 			if w&highs&(1<<n-1) != 0 {
-				holds |= hasHigh
+				holds |= HasHigh
 			}
 			i += n >> 3
 			goto found
@@ -53,7 +50,7 @@ func stringEnd(b []byte, i int) (end int, holds uint8) {
 				goto found
 			}
 			if c >= 0x80 {
-				holds |= hasHigh
+				holds |= HasHigh
 			}
 		}
 		return -1 - i, holds
@@ -68,7 +65,7 @@ func stringEnd(b []byte, i int) (end int, holds uint8) {
 		if n == 0 {
 			return -1 - i, holds
 		}
-		holds |= hasEscape
+		holds |= HasEscape
 		i += n
 	}
 }
@@ -109,9 +106,9 @@ func hex4(b []byte) rune {
 	return r
 }
 
-// unescape appends the value of the inside of a string that stringEnd has accepted. Bytes that are no UTF-8 and
+// Unescape appends the value of the inside of a string that StringEnd has accepted. Bytes that are no UTF-8 and
 // surrogates without a partner become U+FFFD, as in encoding/json.
-func unescape(dst, s []byte) []byte {
+func Unescape(dst, s []byte) []byte {
 	for i := 0; i < len(s); {
 		switch c := s[i]; {
 		case c == '\\':
