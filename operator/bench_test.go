@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -119,4 +120,62 @@ func TestTheBareLoopOfTheBenchmarkGivesTheSameRows(t *testing.T) {
 		}
 	}
 	require.Equal(t, k, g.rows())
+}
+
+func BenchmarkFlatMap(b *testing.B) {
+	type numbers struct {
+		ID    int64 `arkflow:"id"`
+		Price int64 `arkflow:"price"`
+	}
+	in := benchBatch()
+	defer in.Release()
+	ctx := newContext(in.Pool(), operator.Fail())
+	s := operator.Stream{Schema: benchSchema}
+	b.Run("one", func(b *testing.B) { // compare with BenchmarkMap/numbers
+		inst, _ := start(b, operator.FlatMap(func(n numbers, emit func(numbers)) { n.Price = n.Price * 908 / 1000; emit(n) }), ctx, s)
+		run(b, inst, in, nothing{})
+	})
+	b.Run("half", func(b *testing.B) {
+		inst, _ := start(b, operator.FlatMap(func(n numbers, emit func(numbers)) {
+			if n.Price%2 == 0 {
+				emit(n)
+			}
+		}), ctx, s)
+		run(b, inst, in, nothing{})
+	})
+	b.Run("three", func(b *testing.B) {
+		inst, _ := start(b, operator.FlatMap(func(n numbers, emit func(numbers)) { emit(n); emit(n); emit(n) }), ctx, s)
+		run(b, inst, in, nothing{})
+	})
+}
+
+func BenchmarkSplit(b *testing.B) {
+	in := benchBatch()
+	defer in.Release()
+	ctx := newContext(in.Pool(), operator.Fail())
+	inst := startAll(b, operator.SplitBy(operator.When("a", expr.Col("price").Lt(300)), operator.When("b", expr.Col("price").Lt(600)), operator.Otherwise("c")),
+		ctx, operator.Stream{Schema: benchSchema})
+	run(b, inst, in, nothing{})
+}
+
+func BenchmarkAsync(b *testing.B) {
+	type numbers struct {
+		ID    int64 `arkflow:"id"`
+		Price int64 `arkflow:"price"`
+	}
+	in := benchBatch()
+	defer in.Release()
+	for name, cfg := range map[string]operator.AsyncConfig{"ordered": {}, "unordered": {Unordered: true}} {
+		b.Run(name, func(b *testing.B) {
+			inst, _ := start(b, operator.Async(func(_ context.Context, n numbers) (numbers, error) { return n, nil }, cfg), newContext(in.Pool(), operator.Fail()),
+				operator.Stream{Schema: benchSchema})
+			run(b, inst, in, nothing{})
+			if _, err := inst.(operator.Settler).Settle(nothing{}); err != nil {
+				b.Fatal(err)
+			}
+			if err := inst.(operator.Closer).Close(); err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
 }

@@ -239,36 +239,50 @@ func (t *splitTask) done(b *column.Batch, err error, rest int) error {
 // without gives the rows of b that are neither kept nor in error, as a batch that the caller owns; nil where there is none.
 func (t *splitTask) without(b, kept *column.Batch) *column.Batch {
 	bad := t.errs.Rows()
-	n := b.Len()
-	if kept != nil {
-		n -= kept.Len()
-	}
-	if n == 0 {
-		return nil
+	if kept == nil && len(bad) == 0 {
+		return b.Derive()
 	}
 	d := b.Derive()
-	if kept == nil && len(bad) == 0 {
-		return d
+	all := b.Sel
+	if all == nil {
+		all = column.Alloc[uint32](d, b.Rows)
+		for i := range all {
+			all[i] = uint32(i)
+		}
 	}
-	d.Sel = column.Alloc[uint32](d, n)[:0]
-	k, e := 0, 0
-	for i := range b.Len() {
-		r := b.Row(i)
-		if kept != nil && k < kept.Len() && kept.Row(k) == r {
-			k++
-			continue
-		}
-		for e < len(bad) && int(bad[e]) < r {
-			e++
-		}
-		if e < len(bad) && int(bad[e]) == r {
-			continue
-		}
-		d.Sel = append(d.Sel, uint32(r))
+	switch {
+	case kept == nil:
+	case kept.Len() == b.Len():
+		all = nil
+	default:
+		all = minus(column.Alloc[uint32](d, len(all)+1), all, kept.Sel)
 	}
-	if len(d.Sel) == 0 {
+	if len(bad) > 0 {
+		all = minus(column.Alloc[uint32](d, len(all)+1), all, bad)
+	}
+	if d.Sel = all; len(all) == 0 {
 		d.Release()
 		return nil
 	}
 	return d
+}
+
+// minus stores in dst, which has room for one more than rows, the rows that are not among gone; both ascend. It has no branch that
+// data could mislead.
+func minus(dst, rows, gone []uint32) []uint32 {
+	n := 0
+	for i := 0; i < len(rows); i++ {
+		for len(gone) > 0 && gone[0] < rows[i] {
+			gone = gone[1:]
+		}
+		if len(gone) == 0 {
+			return dst[:n+copy(dst[n:], rows[i:])]
+		}
+		x := gone[0] ^ rows[i]
+		same := int(((x | -x) >> 31) ^ 1)
+		dst[n] = rows[i]
+		n += 1 - same
+		gone = gone[same:]
+	}
+	return dst[:n]
 }
