@@ -104,7 +104,8 @@ func floatName(b []byte, i int) (v float64, end int) {
 }
 
 func (d *jsonDecoder) innerDecimal(b []byte, i, col int, n *nestedColumn, a *column.Appender) int {
-	text, end := b[i:], -1
+	var text []byte
+	end := -1
 	if b[i] == '"' {
 		if text, end = d.quoted(b, i); end < 0 {
 			return -1

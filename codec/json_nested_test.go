@@ -187,3 +187,39 @@ func TestCSVHasNoNestedColumns(t *testing.T) {
 	_, err := CSV(nestedSchemaOf(t, "l list[int64]")).NewDecoder(nil)
 	require.ErrorContains(t, err, "schema.l: CSV has no list[int64]; take the column apart, or use JSON")
 }
+
+// What is decoded is encoded as a text that decodes to the same again, and what is refused leaves nothing behind.
+func FuzzNestedJSON(f *testing.F) {
+	schema := nestedSchemaOf(f, "v "+nestedText+"?", "s struct[d:decimal(5,2)?,raw:binary?,at:timestamp[ms,UTC]?,u:uint8?,w:duration[ms]?]?")
+	for _, seed := range []string{`{"v":{"n":1,"f":-0.5e3,"t":"\u00e9\n","b":true,"l":[{"x":1},null,{}],"m":{"a":[true,null]},"i":{"-5":"x"}}}`, `{"v":null}`, `{"v":{"l":[{"x":1}`, `{"v":{"m":{"a":[],"a":[false]}}}`,
+		`{"s":{"d":"1.25","raw":"AQI=","at":"2024-01-02T03:04:05Z","u":255,"w":"2s"}}`, `{"s":{"d":1e2,"at":5,"u":256}}`, `{"v":{"other":[[[{}]]],"n":1}}`} {
+		f.Add([]byte(seed))
+	}
+	e, err := JSON(nil).NewEncoder(schema)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		pool := column.NewDebugPool()
+		d, err := JSON(schema).NewDecoder(pool)
+		require.NoError(t, err)
+		if err := d.Append(text); err != nil {
+			require.Zero(t, d.Len())
+			require.NoError(t, d.Append([]byte(`{"v":{"l":[{"x":7}]}}`)))
+			text = []byte(`{"v":{"l":[{"x":7}]}}`)
+		}
+		b := d.Finish()
+		once, err := e.Encode(nil, b)
+		require.NoError(t, err)
+		b.Release()
+		require.True(t, json.Valid(once), "%s", once)
+		require.NoError(t, d.Append(once), "%s from %s", once, text)
+		b = d.Finish()
+		twice, err := e.Encode(nil, b)
+		require.NoError(t, err)
+		require.Equal(t, string(once), string(twice))
+		b.Release()
+		d.Discard()
+		require.NoError(t, pool.Check())
+	})
+}

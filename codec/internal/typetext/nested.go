@@ -32,7 +32,7 @@ func fieldName(name string) string {
 // element reads what within gives.
 func element(name, text string) (arrow.Field, error) {
 	text, nullable := strings.CutSuffix(text, "?")
-	t, err := Parse(text)
+	t, err := parse(text)
 	if err != nil {
 		return arrow.Field{}, err
 	}

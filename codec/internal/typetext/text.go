@@ -78,6 +78,31 @@ func Name(t arrow.DataType) string {
 
 // Parse reads what Name gives. An unknown word is a fault that names the nearest ones.
 func Parse(name string) (arrow.DataType, error) {
+	if depth(name) > maxDepth {
+		return nil, &fault.Fault{Problem: fmt.Sprintf("a type is nested more than %d deep", maxDepth)}
+	}
+	return parse(name)
+}
+
+// maxDepth bounds how deep types lie within each other.
+const maxDepth = 64
+
+// depth is how many brackets are open at a time.
+func depth(name string) (most int) {
+	open := 0
+	for i := range len(name) {
+		switch name[i] {
+		case '[':
+			open++
+			most = max(most, open)
+		case ']':
+			open--
+		}
+	}
+	return most
+}
+
+func parse(name string) (arrow.DataType, error) {
 	if t, ok := simpleTypes[name]; ok {
 		return t, nil
 	}
@@ -159,7 +184,7 @@ func parametric(word string, args []string) (t arrow.DataType, known bool, err e
 		if !ok || !arrow.IsInteger(index.ID()) {
 			return nil, true, fmt.Errorf("index %q is no integer type", args[0])
 		}
-		values, err := Parse(args[1])
+		values, err := parse(args[1])
 		if err != nil {
 			return nil, true, err
 		}

@@ -1,6 +1,7 @@
 package typetext
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -77,4 +78,29 @@ func TestNestedTypesAsText(t *testing.T) {
 		_, err := Parse(text)
 		require.ErrorContains(t, err, want, text)
 	}
+}
+
+func TestTypesAreNestedOnlySoDeep(t *testing.T) {
+	text := strings.Repeat("list[", 64) + "int8" + strings.Repeat("]", 64)
+	_, err := Parse(text)
+	require.NoError(t, err)
+	for _, deep := range []string{"list[" + text + "]", strings.Repeat("list[", 1<<20)} {
+		_, err = Parse(deep)
+		require.EqualError(t, err, "a type is nested more than 64 deep")
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"list[int64?]", `struct["a b":map[string,list[float64?]],c:decimal(3,1)?]`, "timestamp[ms,UTC]", "struct[", `struct["a`, "dictionary[int8,string]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		typ, err := Parse(s)
+		if err != nil {
+			return
+		}
+		back, err := Parse(Name(typ))
+		require.NoError(t, err, Name(typ))
+		require.True(t, arrow.TypeEqual(typ, back), "%s: %s", s, Name(typ))
+	})
 }
