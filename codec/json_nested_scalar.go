@@ -104,8 +104,10 @@ func floatName(b []byte, i int) (v float64, end int) {
 }
 
 func (d *jsonDecoder) innerDecimal(b []byte, i, col int, n *nestedColumn, a *column.Appender) int {
-	var text []byte
-	end := -1
+	var (
+		text []byte
+		end  int
+	)
 	if b[i] == '"' {
 		if text, end = d.quoted(b, i); end < 0 {
 			return -1
