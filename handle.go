@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/internal/engine"
+	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -18,9 +19,9 @@ type (
 	// OperatorStatus is one operator in a Status, over all its tasks.
 	OperatorStatus = engine.OperatorStatus
 	// Event is something that happened to a job.
-	Event = engine.Event
+	Event = life.Event
 	// EventKind is the kind of an Event.
-	EventKind = engine.EventKind
+	EventKind = life.EventKind
 	// Peeked is rows that passed an operator: see Handle.Peek.
 	Peeked = engine.Peeked
 	// CheckpointStatus is what is known of a job's epochs.
@@ -30,7 +31,7 @@ type (
 	// MemoryLimitError says that a job stayed over its memory limit although its sources had paused.
 	MemoryLimitError = engine.MemoryLimitError
 	// State is a state of a job's life.
-	State = engine.State
+	State = life.State
 	// OperatorError says in which operator of which task something went wrong while the job ran.
 	OperatorError = engine.OperatorError
 	// PanicError is a panic of user code, turned into an error.
@@ -39,23 +40,23 @@ type (
 
 // The states of a job's life. Suspended, Finished and Failed are final.
 const (
-	Created   = engine.Created
-	Starting  = engine.Starting
-	Running   = engine.Running
-	Draining  = engine.Draining
-	Suspended = engine.Suspended
-	Finished  = engine.Finished
-	Failed    = engine.Failed
+	Created   = life.Created
+	Starting  = life.Starting
+	Running   = life.Running
+	Draining  = life.Draining
+	Suspended = life.Suspended
+	Finished  = life.Finished
+	Failed    = life.Failed
 )
 
 // The kinds of events.
 const (
-	EventState             = engine.EventState
-	EventCheckpoint        = engine.EventCheckpoint
-	EventCheckpointAborted = engine.EventCheckpointAborted
-	EventDegraded          = engine.EventDegraded
-	EventMemory            = engine.EventMemory
-	EventRestart           = engine.EventRestart
+	EventState             = life.EventState
+	EventCheckpoint        = life.EventCheckpoint
+	EventCheckpointAborted = life.EventCheckpointAborted
+	EventDegraded          = life.EventDegraded
+	EventMemory            = life.EventMemory
+	EventRestart           = life.EventRestart
 )
 
 // ErrCanceled is the result of a job that was cancelled: what was in flight is lost.

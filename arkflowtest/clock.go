@@ -93,10 +93,11 @@ func (c *Clock) to(at time.Time) {
 }
 
 // How long, of the machine's time, a timer that fired may be unnoticed. Its owner shows by Stop or Reset that it has noticed, as the
-// engine always does; others may take the time and say nothing, or never look.
+// engine always does, however long a busy machine keeps it from running; others may take the time and say nothing, or never look. These
+// limits are for the others only, so they are far beyond what a busy machine does to the engine.
 const (
-	noticeTaken = 20 * time.Millisecond
-	noticeNever = 200 * time.Millisecond
+	noticeTaken = 2 * time.Second
+	noticeNever = 5 * time.Second
 )
 
 // unnoticed reports whether a timer has fired and its owner may not have noticed yet.

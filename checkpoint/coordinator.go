@@ -6,20 +6,21 @@ import (
 	"sort"
 )
 
-// Coordinator decides on epochs, at most one in flight. It is a pure state machine: Step takes an event and gives what
-// is to be done, in order.
+// Coordinator decides on epochs, at most one in flight: from its barriers until it is sealed, so that epochs are sealed and
+// committed in order. It is a pure state machine: Step takes an event and gives what is to be done, in order.
 type Coordinator struct {
 	job     string
 	tasks   map[TaskID]bool
 	last    int64 // number of the last epoch begun
 	flight  *flight
 	waiting []any // waiters of the next epoch
-	ending  bool  // an epoch that ends the job has begun
+	ending  bool  // an epoch that ends the job has begun, or begins as soon as the one in flight is sealed
 }
 
 type flight struct {
 	epoch   int64
 	ends    bool
+	sealing bool // every task has answered
 	answers map[TaskID]*TaskSnapshot
 	waiters []any
 }
@@ -38,7 +39,8 @@ type (
 	// Trigger asks for an epoch. Without a waiter it is ignored while one is in flight; with one the next epoch is begun
 	// afterwards, and the waiter is handed back in Seal or Abort.
 	Trigger struct{ Waiter any }
-	// End asks for the epoch that ends the job; one in flight is aborted. Nothing can be triggered after it.
+	// End asks for the epoch that ends the job. One in flight is aborted, unless it is being sealed: then that is waited for.
+	// Nothing can be triggered after it.
 	End struct{}
 	// Answer is a task's snapshot.
 	Answer struct {
@@ -46,6 +48,8 @@ type (
 		Epoch    int64
 		Snapshot *TaskSnapshot
 	}
+	// Sealed tells that the epoch is durable.
+	Sealed struct{ Epoch int64 }
 	// Timeout gives up an epoch if it is still in flight.
 	Timeout struct{ Epoch int64 }
 )
@@ -68,6 +72,8 @@ type (
 		Epoch   *Epoch
 		Waiters []any
 	}
+	// CancelSeal interrupts a Seal that takes too long: whether the epoch is durable is for the one who seals to find out.
+	CancelSeal struct{ Epoch int64 }
 	// Reject tells of an answer that belongs to no epoch in flight or to no planned task.
 	Reject struct {
 		Task   TaskID
@@ -89,10 +95,18 @@ func (c *Coordinator) Step(event any) []any {
 		if c.flight == nil || c.flight.epoch != e.Epoch {
 			return nil
 		}
+		if c.flight.sealing {
+			return []any{CancelSeal{Epoch: e.Epoch}}
+		}
 		return append(c.abort("timed out"), c.next()...)
+	case Sealed:
+		return c.sealed(e.Epoch)
 	}
 	return []any{Reject{Reason: fmt.Sprintf("unknown event %T", event)}}
 }
+
+// Ending reports whether the epoch that ends the job has been asked for.
+func (c *Coordinator) Ending() bool { return c.ending }
 
 // InFlight is the number of the epoch in flight, 0 where there is none.
 func (c *Coordinator) InFlight() int64 {
@@ -130,6 +144,10 @@ func (c *Coordinator) end() []any {
 		return nil
 	}
 	var out []any
+	if c.flight != nil && c.flight.sealing {
+		c.ending = true
+		return nil
+	}
 	if c.flight != nil {
 		waiters := c.flight.waiters // they are served by the last epoch
 		c.flight.waiters = nil
@@ -162,7 +180,7 @@ func (c *Coordinator) answer(a Answer) []any {
 	switch {
 	case !c.tasks[a.Task]:
 		return []any{Reject{a.Task, a.Epoch, "no such task in the plan"}}
-	case f == nil || f.epoch != a.Epoch:
+	case f == nil || f.epoch != a.Epoch || f.sealing:
 		return []any{Reject{a.Task, a.Epoch, "the epoch is not in flight"}}
 	case f.answers[a.Task] != nil:
 		return []any{Reject{a.Task, a.Epoch, "answered twice"}}
@@ -171,9 +189,20 @@ func (c *Coordinator) answer(a Answer) []any {
 	if len(f.answers) < len(c.tasks) {
 		return nil
 	}
+	f.sealing = true
+	return []any{Seal{Epoch: assemble(c.job, f), Waiters: f.waiters}}
+}
+
+func (c *Coordinator) sealed(epoch int64) []any {
+	f := c.flight
+	if f == nil || !f.sealing || f.epoch != epoch {
+		return nil
+	}
 	c.flight = nil
-	out := []any{Seal{Epoch: assemble(c.job, f), Waiters: f.waiters}}
-	return append(out, c.next()...)
+	if c.ending && !f.ends {
+		return c.begin(true)
+	}
+	return c.next()
 }
 
 // assemble puts the answers together, in an order that does not depend on that of their arrival.

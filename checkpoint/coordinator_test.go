@@ -61,6 +61,8 @@ func decisions(t *testing.T, commands []string) (out []string) {
 			actions = c.Step(Trigger{Waiter: w})
 		case "answer":
 			actions = c.Step(Answer{Task: TaskID{Chain: f[1]}, Epoch: num(2), Snapshot: &TaskSnapshot{}})
+		case "sealed":
+			actions = c.Step(Sealed{Epoch: num(1)})
 		case "timeout":
 			actions = c.Step(Timeout{Epoch: num(1)})
 		case "end":
@@ -88,6 +90,8 @@ func decisions(t *testing.T, commands []string) (out []string) {
 				said += fmt.Sprintf("abort %d (%s) for %v", a.Epoch, a.Reason, a.Waiters)
 			case Seal:
 				said += fmt.Sprintf("seal %d for %v", a.Epoch.Number, a.Waiters)
+			case CancelSeal:
+				said += fmt.Sprintf("cancel the seal of %d", a.Epoch)
 			case Reject:
 				said += fmt.Sprintf("reject %s of %d (%s)", a.Task, a.Epoch, a.Reason)
 			}

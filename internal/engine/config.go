@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/internal/graph"
+	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/internal/plan"
 	"github.com/arkflow-go/arkflow/operator"
 )
@@ -40,7 +41,7 @@ type Config struct {
 	LinkBatches       int           // batches that a link holds; defaults to DefaultLinkBatches
 	Hooks             Hooks
 
-	feed *feed // of the Run that the execution belongs to; nil: its own
+	feed *life.Feed // of the Run that the execution belongs to; nil: its own
 }
 
 // Hooks are for tests: they make runs differ, or stop them, where results must not depend on it. The zero value does nothing.

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/operator"
 )
@@ -42,11 +43,11 @@ type Execution struct {
 	group   sync.WaitGroup
 
 	box    mailbox
-	events *feed
+	events *life.Feed
 	done   chan struct{}
 
 	mu       sync.Mutex // guards what follows; no other lock is taken under it but the feed's
-	state    State
+	state    life.State
 	err      error
 	sealed   *checkpoint.Epoch
 	degraded string
@@ -189,22 +190,22 @@ func (x *Execution) LastEpoch() *checkpoint.Epoch {
 }
 
 // State is the present state of life.
-func (x *Execution) State() State {
+func (x *Execution) State() life.State {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.state
 }
 
 // move changes the state; an illegal move is a fault of the engine and is told as one.
-func (x *Execution) move(to State) {
+func (x *Execution) move(to life.State) {
 	x.mu.Lock()
 	from := x.state
-	if !mayMove(from, to) {
+	if !life.MayMove(from, to) {
 		x.err = errors.Join(x.err, fmt.Errorf("engine: illegal move from %s to %s", from, to))
 	}
 	x.state = to
 	x.mu.Unlock()
-	x.emit(Event{Kind: EventState, State: to, Message: fmt.Sprintf("%s -> %s", from, to)})
+	x.emit(life.Event{Kind: life.EventState, State: to, Message: fmt.Sprintf("%s -> %s", from, to)})
 	x.log.Info("job state", "job", x.cfg.Plan.Job, "from", string(from), "to", string(to))
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/operator"
 )
@@ -15,15 +16,16 @@ import (
 type master struct {
 	x        *Execution
 	coord    *checkpoint.Coordinator
-	interval operator.Timer    // nil: no periodic epochs
-	memory   *memoryMonitor    // nil without a memory limit
-	limit    operator.Timer    // of the epoch in flight; nil while none was
-	limitOf  checkpoint.Inject // the epoch that limit is for
+	interval operator.Timer          // nil: no periodic epochs
+	memory   *memoryMonitor          // nil without a memory limit
+	limit    operator.Timer          // of the epoch in flight; nil while none was
+	limitOf  checkpoint.Inject       // the epoch that limit is for
+	unseal   context.CancelCauseFunc // interrupts the seal of the epoch in flight
 
 	finished map[checkpoint.TaskID]bool // tasks that have flushed at the end of their input
 	began    time.Time                  // when the epoch in flight was triggered
 	running  int                        // tasks whose goroutine has not ended
-	target   State                      // the final state that the job is heading for
+	target   life.State                 // the final state that the job is heading for
 	failure  error
 	commits  map[int64]*committing // epochs whose commits are under way
 	exiting  bool
@@ -46,7 +48,7 @@ func (x *Execution) newMaster() *master {
 		last = x.cfg.Restore.Number
 	}
 	m := &master{x: x, coord: checkpoint.NewCoordinator(x.cfg.Plan.Job, ids, last), finished: map[checkpoint.TaskID]bool{},
-		running: len(x.tasks), target: Finished, commits: map[int64]*committing{}}
+		running: len(x.tasks), target: life.Finished, commits: map[int64]*committing{}}
 	m.memory = x.newMemoryMonitor()
 	if x.cfg.CheckpointEvery > 0 {
 		m.interval = x.clock.NewTimer(x.cfg.CheckpointEvery)
@@ -110,15 +112,15 @@ func (m *master) handle(ev any) {
 		if m.ending() {
 			return
 		}
-		if actions := m.coord.Step(checkpoint.End{}); len(actions) > 0 { // none: the end of all input was faster
-			m.target = Suspended
-			m.do(actions)
+		if !m.coord.Ending() { // otherwise the end of all input was faster
+			m.target = life.Suspended
+			m.do(m.coord.Step(checkpoint.End{}))
 		}
 	case evDrain:
 		if m.ending() {
 			return
 		}
-		m.x.move(Draining)
+		m.x.move(life.Draining)
 		m.toSources(link.Command{Kind: link.CmdDrain})
 	case evCancel:
 		m.fail(ErrCanceled)
@@ -140,6 +142,10 @@ func (m *master) handle(ev any) {
 
 // timedOut gives up an epoch. Without the one that ends the job it cannot end well.
 func (m *master) timedOut(of checkpoint.Inject) {
+	if len(m.coord.Missing()) == 0 { // it is being sealed: what came of that, its seal tells
+		m.do(m.coord.Step(checkpoint.Timeout{Epoch: of.Epoch}))
+		return
+	}
 	missing := fmt.Sprint(m.coord.Missing())
 	m.x.log.Warn("epoch timed out", "job", m.x.cfg.Plan.Job, "epoch", of.Epoch, "missing", missing)
 	m.do(m.coord.Step(checkpoint.Timeout{Epoch: of.Epoch}))
@@ -150,7 +156,7 @@ func (m *master) timedOut(of checkpoint.Inject) {
 
 // ending reports whether the end has begun: a first request for an end stands.
 func (m *master) ending() bool {
-	return m.target == Suspended || m.failure != nil || m.exiting || m.x.State() == Draining
+	return m.target == life.Suspended || m.failure != nil || m.exiting || m.x.State() == life.Draining
 }
 
 // do carries out what the coordinator decided.
@@ -179,10 +185,11 @@ func (m *master) do(actions []any) {
 				t.in.Command(link.Command{Kind: link.CmdAbort, Epoch: a.Epoch})
 			}
 			answer(a.Waiters, CheckpointResult{Epoch: a.Epoch, Err: err})
-			m.x.emit(Event{Kind: EventCheckpointAborted, Epoch: a.Epoch, Message: err.Error()})
+			m.x.emit(life.Event{Kind: life.EventCheckpointAborted, Epoch: a.Epoch, Message: err.Error()})
 		case checkpoint.Seal:
-			m.limit.Stop()
 			m.seal(a)
+		case checkpoint.CancelSeal:
+			m.unseal(fmt.Errorf("not sealed within %s of its barriers", m.x.cfg.CheckpointTimeout))
 		case checkpoint.Reject:
 			m.x.log.Warn("answer to a barrier rejected", "job", m.x.cfg.Plan.Job, "task", a.Task.String(), "epoch", a.Epoch, "reason", a.Reason)
 		}
@@ -210,14 +217,22 @@ func (m *master) seal(s checkpoint.Seal) {
 	s.Epoch.Finished = len(m.finished) == len(m.x.tasks)
 	m.x.activity.Resume()
 	began := m.began
+	ctx, cancel := context.WithCancelCause(m.x.ctx)
+	m.unseal = cancel
 	m.x.group.Go(func() {
 		defer m.x.activity.Pause()
-		m.x.post(evSealed{s, m.x.cfg.Store.Seal(m.x.ctx, s.Epoch), began})
+		err := m.x.cfg.Store.Seal(ctx, s.Epoch)
+		if cause := context.Cause(ctx); err != nil && cause != nil && m.x.ctx.Err() == nil {
+			err = fmt.Errorf("%w: %w", cause, err)
+		}
+		m.x.post(evSealed{s, err, began})
 	})
 }
 
 // sealed starts the commits of a sealed epoch (DESIGN C1).
 func (m *master) sealed(e evSealed) {
+	m.limit.Stop()
+	m.unseal(nil)
 	if e.err != nil {
 		err := fmt.Errorf("epoch %d: seal: %w", e.seal.Epoch.Number, e.err)
 		answer(e.seal.Waiters, CheckpointResult{Epoch: e.seal.Epoch.Number, Err: err})
@@ -239,6 +254,7 @@ func (m *master) sealed(e evSealed) {
 	if c.left == 0 {
 		m.concludeEpoch(c)
 	}
+	m.do(m.coord.Step(checkpoint.Sealed{Epoch: epoch.Number}))
 }
 
 func (m *master) committed(e evCommitted) {
@@ -267,7 +283,7 @@ func (m *master) concludeEpoch(c *committing) {
 		}
 	})
 	answer(c.seal.Waiters, CheckpointResult{Epoch: epoch.Number})
-	m.x.emit(Event{Kind: EventCheckpoint, Epoch: epoch.Number, Message: fmt.Sprintf("epoch %d sealed", epoch.Number)})
+	m.x.emit(life.Event{Kind: life.EventCheckpoint, Epoch: epoch.Number, Message: fmt.Sprintf("epoch %d sealed", epoch.Number)})
 	if epoch.Ends && m.failure == nil {
 		m.exiting = true
 		for _, t := range m.x.tasks {
@@ -311,16 +327,16 @@ func (x *Execution) conclude(m *master) {
 	to := m.target
 	switch {
 	case errors.Is(err, ErrCanceled):
-		to = Suspended
+		to = life.Suspended
 	case err != nil:
-		to = Failed
+		to = life.Failed
 	}
 	x.mu.Lock()
 	x.err = err
 	x.ended = x.clock.Now()
 	x.mu.Unlock()
 	x.move(to)
-	if err != nil && to == Failed {
+	if err != nil && to == life.Failed {
 		x.log.Error("job failed", failure(x.cfg.Plan.Job, err)...)
 	}
 	x.closeEvents()

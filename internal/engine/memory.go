@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -55,14 +56,14 @@ func (m *memoryMonitor) check() error {
 		m.since = m.x.clock.Now()
 		m.x.over.Store(true)
 		m.x.log.Warn("over the memory limit: sources pause", "job", m.x.cfg.Plan.Job, "limit", limit, "used", used)
-		m.x.emit(Event{Kind: EventMemory, Message: fmt.Sprintf("over the memory limit of %d bytes: %d in use, sources pause", limit, used)})
+		m.x.emit(life.Event{Kind: life.EventMemory, Message: fmt.Sprintf("over the memory limit of %d bytes: %d in use, sources pause", limit, used)})
 	case used <= limit-limit/10 && !m.since.IsZero():
 		m.since = time.Time{}
 		m.x.over.Store(false)
 		for _, t := range m.x.tasks {
 			t.in.Poke()
 		}
-		m.x.emit(Event{Kind: EventMemory, Message: fmt.Sprintf("under the memory limit again: %d bytes in use", used)})
+		m.x.emit(life.Event{Kind: life.EventMemory, Message: fmt.Sprintf("under the memory limit again: %d bytes in use", used)})
 	case !m.since.IsZero() && m.x.clock.Now().Sub(m.since) >= memoryGrace:
 		return &MemoryLimitError{Limit: limit, Used: used, Largest: m.x.largest()}
 	}

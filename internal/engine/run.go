@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/internal/life"
 )
 
 // RestartPolicy says how often a failed execution is started again from its last sealed epoch (DESIGN E7). The zero value is never.
@@ -46,12 +47,12 @@ func Supervise(ctx context.Context, cfg Config, policy RestartPolicy, started fu
 		started = func(*Execution) {}
 	}
 	cfg = cfg.withDefaults()
-	cfg.feed = &feed{}
+	cfg.feed = &life.Feed{}
 	r := &Run{cfg: cfg, policy: policy, done: make(chan struct{}), ending: make(chan struct{})}
 	x, err := Start(ctx, cfg)
 	started(x)
 	if err != nil {
-		cfg.feed.close()
+		cfg.feed.Close()
 		return nil, err
 	}
 	r.x = x
@@ -62,7 +63,7 @@ func Supervise(ctx context.Context, cfg Config, policy RestartPolicy, started fu
 
 func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
 	defer close(r.done)
-	defer r.cfg.feed.close()
+	defer r.cfg.feed.Close()
 	defer r.runAtEnd()
 	for {
 		x := r.current()
@@ -111,7 +112,7 @@ func (r *Run) mayRestart(cause error) bool {
 	wait = min(wait, most)
 	msg := fmt.Sprintf("restart %d of %d in %s after: %v", n, r.policy.Max, wait, cause)
 	r.cfg.Logger.Warn("job restarts", "job", r.cfg.Plan.Job, "restart", n, "of", r.policy.Max, "in", wait, "error", cause)
-	r.cfg.feed.publish(Event{Time: r.cfg.Clock.Now(), Kind: EventRestart, Message: msg})
+	r.cfg.feed.Publish(life.Event{Time: r.cfg.Clock.Now(), Kind: life.EventRestart, Message: msg})
 	timer := r.cfg.Clock.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -211,13 +212,13 @@ func (r *Run) Status() Status {
 	s := x.Status()
 	s.Restarts = n
 	if waiting {
-		s.State = Starting
+		s.State = life.Starting
 	}
 	return s
 }
 
 // Events gives the latest events and those to come, over all executions.
-func (r *Run) Events(ctx context.Context) <-chan Event { return r.cfg.feed.subscribe(ctx) }
+func (r *Run) Events(ctx context.Context) <-chan life.Event { return r.cfg.feed.Subscribe(ctx) }
 
 // Blocked names the tasks of the present execution that have not ended.
 func (r *Run) Blocked() []string { return r.current().Blocked() }

@@ -14,6 +14,7 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/align"
 	"github.com/arkflow-go/arkflow/internal/graph"
+	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/internal/plan"
 	"github.com/arkflow-go/arkflow/operator"
@@ -25,10 +26,10 @@ import (
 // error everything that was opened is closed again, and the execution has never run.
 func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	cfg = cfg.withDefaults()
-	x := &Execution{cfg: cfg, clock: cfg.Clock, log: cfg.Logger, hooks: cfg.Hooks, state: Created, done: make(chan struct{}),
+	x := &Execution{cfg: cfg, clock: cfg.Clock, log: cfg.Logger, hooks: cfg.Hooks, state: life.Created, done: make(chan struct{}),
 		schemas: map[string]*arrow.Schema{}}
 	if x.events = cfg.feed; x.events == nil {
-		x.events = &feed{}
+		x.events = &life.Feed{}
 	}
 	x.activity.Quiet = cfg.Hooks.Quiet
 	x.box.wake = make(chan struct{}, 1)
@@ -38,7 +39,7 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 		x.pool = column.NewDebugPool()
 	}
 	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
-	x.move(Starting)
+	x.move(life.Starting)
 	// What is opened gets the context of the execution: during the start it ends with that of the caller.
 	started := context.AfterFunc(ctx, func() { x.cancel(context.Cause(ctx)) })
 	b := &builder{x: x, ctx: ctx, sources: map[string]operator.Source{}, tasksOf: map[string][]*task{}, nodeOf: map[nodeKey]*node{}, splits: map[string][]operator.Split{}}
@@ -55,12 +56,12 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 			err = errors.Join(err, cerr)
 		}
 		x.err = err
-		x.move(Failed)
+		x.move(life.Failed)
 		x.closeEvents()
 		close(x.done)
 		return x, err
 	}
-	x.move(Running)
+	x.move(life.Running)
 	m := x.newMaster()
 	x.activity.Set(len(x.tasks)) // before the first goroutine can pause
 	for _, t := range x.tasks {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -12,7 +13,7 @@ import (
 // add up exactly once the job has ended.
 type Status struct {
 	Job       string
-	State     State
+	State     life.State
 	Err       string // of a failed job
 	LastEpoch int64  // the last sealed epoch, 0 where there is none
 	Started   time.Time
@@ -167,7 +168,7 @@ func (x *Execution) degrade(op, reason string) {
 	}
 	x.mu.Unlock()
 	if first {
-		x.emit(Event{Kind: EventDegraded, Operator: op, Message: reason})
+		x.emit(life.Event{Kind: life.EventDegraded, Operator: op, Message: reason})
 	}
 }
 

@@ -1,4 +1,4 @@
-package engine
+package life
 
 // State is a state of an execution's life (DESIGN E7).
 type State string
@@ -22,8 +22,8 @@ var legalMoves = map[State][]State{
 	Draining: {Finished, Suspended, Failed},
 }
 
-// mayMove reports whether a move is legal.
-func mayMove(from, to State) bool {
+// MayMove reports whether a move is legal.
+func MayMove(from, to State) bool {
 	for _, s := range legalMoves[from] {
 		if s == to {
 			return true

@@ -1,4 +1,4 @@
-package engine
+package life
 
 import (
 	"testing"
@@ -16,12 +16,12 @@ func TestE7MovesBetweenStatesOfLife(t *testing.T) {
 	all := []State{Created, Starting, Running, Draining, Suspended, Finished, Failed}
 	for _, from := range all {
 		for _, to := range all {
-			require.Equal(t, legal[string(from)+">"+string(to)], mayMove(from, to), "%s to %s", from, to)
+			require.Equal(t, legal[string(from)+">"+string(to)], MayMove(from, to), "%s to %s", from, to)
 			if from.Ended() {
-				require.False(t, mayMove(from, to), "a final state is left: %s to %s", from, to)
+				require.False(t, MayMove(from, to), "a final state is left: %s to %s", from, to)
 			}
 		}
 	}
-	require.True(t, mayMove(Starting, Failed))
-	require.False(t, mayMove(Created, Running), "nothing runs that was not started")
+	require.True(t, MayMove(Starting, Failed))
+	require.False(t, MayMove(Created, Running), "nothing runs that was not started")
 }
