@@ -96,7 +96,7 @@ func (c *Coordinator) Step(event any) []any {
 			return nil
 		}
 		if c.flight.sealing {
-			return []any{CancelSeal{Epoch: e.Epoch}}
+			return []any{CancelSeal(e)}
 		}
 		return append(c.abort("timed out"), c.next()...)
 	case Sealed:
