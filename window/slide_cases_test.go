@@ -273,3 +273,26 @@ func TestNoAllocationOnTheRowPathOfSlides(t *testing.T) {
 		assert.NotZero(t, out.rows)
 	}
 }
+
+func TestARestoreKeepsStragglersThatHaveComeToBeAlike(t *testing.T) {
+	a := Sliding(10*ms, 2*ms)
+	for _, aggs := range [][]Aggregate{{Count()}, {Count(), Last("a")}} { // what can be subtracted, and what cannot
+		g := newRig(t, a, aggs, str)
+		for _, j := range []int64{10, 11, 12, 12} { // [0, 10), and for the last two [2, 12), are over for their splits
+			b := g.batch([]any{9, "A"})
+			b.Late = append(b.Late, pairOf(0, j))
+			require.NoError(t, g.x.Process(0, b, g.out))
+			b.Release()
+		}
+		g.watermark(12)
+		g.results()
+		for range 2 {
+			g.again(a, aggs...)
+		}
+		g.watermark(operator.MaxWatermark)
+		require.Len(t, g.out.results, 3)
+		for i, r := range g.results() {
+			assert.Contains(t, r, fmt.Sprintf(`"A"|%d|%d|4`, 4+2*i, 14+2*i))
+		}
+	}
+}

@@ -15,26 +15,56 @@ func (x *sliding) Snapshot(w state.Writer) error {
 	if err := x.save(w); err != nil {
 		return err
 	}
-	for i, list := range [2][]*slice{x.slices, x.stragglers} {
-		name := [2]string{stateSlices, stateStrays}[i]
-		n := 0
-		for _, s := range list {
-			n += s.cells.Len()
-		}
-		d := kernel.NewCellDump(x.index, x.maxParallelism(), n, func(t state.Table) { w.Table(name, t) })
-		for _, s := range list {
-			if err := d.AddCells(s.at, max(s.from, x.opened), s.cells); err != nil {
+	if err := x.dump(stateSlices, x.slices, w); err != nil {
+		return err
+	}
+	for list := x.stragglers; len(list) > 0; {
+		var alike []*slice
+		if list, alike = x.apart(list); len(list) > 0 {
+			if err := x.dump(stateStrays, list, w); err != nil {
 				return err
 			}
 		}
-		if err := d.Close(); err != nil {
-			return err
-		}
+		list = alike
 	}
 	if t := x.evictedTable(); t.Rows > 0 {
 		w.Table(stateEvicted, t)
 	}
 	return nil
+}
+
+// savedFrom is the start of the first window that has a slice and is not closed.
+func (x *sliding) savedFrom(s *slice) int64 { return max(s.from, x.opened) }
+
+// apart gives the first of the stragglers that are saved under the same numbers, and the others. They stay apart over a restore, so that
+// floats are added up in the same order.
+func (x *sliding) apart(list []*slice) (first, alike []*slice) {
+	seen := map[[2]int64]bool{}
+	for _, s := range list {
+		name := [2]int64{s.at, x.savedFrom(s)}
+		if seen[name] {
+			alike = append(alike, s)
+			continue
+		}
+		seen[name] = true
+		first = append(first, s)
+	}
+	return first, alike
+}
+
+// dump writes slices, no two of them alike, to tables of their own.
+func (x *sliding) dump(name string, list []*slice, w state.Writer) error {
+	n := 0
+	for _, s := range list {
+		n += s.cells.Len()
+	}
+	d := kernel.NewCellDump(x.index, x.maxParallelism(), n, func(t state.Table) { w.Table(name, t) })
+	for _, s := range list {
+		if err := d.AddCells(s.at, x.savedFrom(s), s.cells); err != nil {
+			return err
+		}
+	}
+	return d.Close()
 }
 
 func (x *sliding) evictedTable() state.Table {
@@ -62,7 +92,7 @@ func (x *sliding) Restore(r state.Reader) error {
 		x.passed, x.any, x.edge = to, true, to+x.grid.size
 	}
 	for i, name := range [2]string{stateSlices, stateStrays} {
-		made := map[target]*slice{}
+		var made map[target]*slice
 		load := kernel.NewCellLoad(x.index, x.owned(), func(at, from int64) *kernel.Cells {
 			_, _, normal, last := x.sliceOf(at)
 			to := target{at, from, last, i == 1 || from != max(normal, x.opened)}
@@ -78,6 +108,7 @@ func (x *sliding) Restore(r state.Reader) error {
 			return s.cells
 		})
 		for _, t := range r.Tables(name) {
+			made = map[target]*slice{} // a key is in a table once, see apart
 			if err := load.Add(t); err != nil {
 				return fmt.Errorf("restore window: %w", err)
 			}

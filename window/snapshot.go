@@ -14,8 +14,8 @@ import (
 // windows (see kernel.Dump), and the table "evicted" with one row for each tombstone and key group: window_start Int64, ms.
 //
 // Where windows overlap there are the tables "slices" and "stragglers" in place of "windows": window_start is the first
-// instant of the slice, #from the start of the first window that has it and that was not closed. A row of "evicted" is the last window
-// of a key group that was evicted.
+// instant of the slice, #from the start of the first window that has it and that was not closed. Stragglers of one key that agree in both
+// stand in different tables, and are kept apart. A row of "evicted" is the last window of a key group that was evicted.
 const (
 	stateFormat  = 1
 	stateValue   = "window"
