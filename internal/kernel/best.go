@@ -71,7 +71,7 @@ func (t *table) combineBest(a accumulator, src *extreme.Heap, vals []uint64, ref
 
 // bestFiller writes a value of the tuples.
 func bestFiller(col, which int, a accumulator) filler {
-	return func(s *sheet, at int, t *table, refs []uint32) error {
+	return func(s *page, at int, t *table, refs []uint32) error {
 		for i, ref := range refs {
 			w := t.rows[int(ref)+a.off+1]
 			if a.best.Ties {
@@ -85,7 +85,7 @@ func bestFiller(col, which int, a accumulator) filler {
 					return err
 				}
 			}
-			s.putField(col, at+i, f)
+			s.PutField(col, at+i, f)
 		}
 		return nil
 	}

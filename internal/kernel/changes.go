@@ -37,12 +37,12 @@ func (p *Pane) AddChanging(b *column.Batch, rows []uint32, ch *Changes) error {
 
 // WithUpdates makes the last column of the schema a bool: whether the row replaces an earlier one of its key and window.
 func (r *Results) WithUpdates() *Results {
-	col := r.schema.NumFields() - 1
-	r.fill = append(r.fill, func(s *sheet, at int, t *table, refs []uint32) error {
+	col := r.Schema.NumFields() - 1
+	r.fill = append(r.fill, func(s *page, at int, t *table, refs []uint32) error {
 		if r.known == nil {
 			return nil
 		}
-		c := &s.b.Cols[col]
+		c := &s.B.Cols[col]
 		for i, ref := range refs {
 			if r.known(t, ref) {
 				column.SetBit(c.Data, at+i)

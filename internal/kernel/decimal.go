@@ -8,8 +8,8 @@ import (
 // decimalSum gives the filler of a sum or mean of decimals. Sums are exact: two words and a count of their wraps, so 192
 // bits; a sum of more than 38 digits does not fit, whatever the sums in between were.
 func (r *Results) decimalSum(col int, o *output, arg *argument, acc accumulator) filler {
-	return func(s *sheet, at int, t *table, refs []uint32) error {
-		c := &s.b.Cols[col]
+	return func(s *page, at int, t *table, refs []uint32) error {
+		c := &s.B.Cols[col]
 		dst := column.View[[2]uint64](c.Data)[at:]
 		for i, ref := range refs {
 			w := t.rows[int(ref)+acc.off:]
@@ -28,7 +28,7 @@ func (r *Results) decimalSum(col int, o *output, arg *argument, acc accumulator)
 				return err
 			}
 			dst[i] = [2]uint64{}
-			s.null(c, at+i)
+			s.Null(c, at+i)
 		}
 		return nil
 	}

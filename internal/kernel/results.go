@@ -9,6 +9,7 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/sheet"
 )
 
 // ResultRows is the number of rows of a full result batch.
@@ -16,7 +17,7 @@ const ResultRows = 8192
 
 // Results turns panes into batches of key columns, window_start, window_end and the output columns of the layout.
 type Results struct {
-	sheet
+	page
 	// Overflow is told of a result that does not fit its column. Nil means that the result is null, an error ends Write.
 	overflow func(column, value, problem string) error
 	known    func(t *table, ref uint32) bool // whether a group has been emitted before; nil: none
@@ -38,7 +39,7 @@ func NewCellResults(x *Index, schema *arrow.Schema, pool *column.Pool, overflow 
 func newResults(keys, l *Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
 	r := &Results{overflow: overflow}
 	k := len(l.keyCols)
-	r.sheet = sheet{l: l, schema: schema, pool: pool, keys: keyFillers(keys, 0), first: k, shared: 2, limit: column.MaxBatchBytes}
+	r.page = page{l: l, Sheet: sheet.Sheet{Schema: schema, Pool: pool, First: k, Shared: 2}, keys: keyFillers(keys, 0), limit: column.MaxBatchBytes}
 	for i := range l.outs {
 		r.fill = append(r.fill, r.output(k+2+i, &l.outs[i]))
 	}
@@ -58,20 +59,20 @@ func (r *Results) write(n int, start, end int64, times bool, emit func(b *column
 	if n == 0 {
 		return nil
 	}
-	r.size, r.emit = min(n, ResultRows), emit
+	r.Size, r.emit = min(n, ResultRows), emit
 	defer r.close()
-	r.head = column.NewBatch(r.pool, r.schema, r.size)
+	r.Head = column.NewBatch(r.Pool, r.Schema, r.Size)
 	fillConst := func(v int64) []int64 {
-		s := column.Alloc[int64](r.head, r.size)
+		s := column.Alloc[int64](r.Head, r.Size)
 		for i := range s {
 			s[i] = v
 		}
 		return s
 	}
-	r.head.Cols[r.first].Data = column.BytesOf(fillConst(start))
-	r.head.Cols[r.first+1].Data = column.BytesOf(fillConst(end))
+	r.Head.Cols[r.First].Data = column.BytesOf(fillConst(start))
+	r.Head.Cols[r.First+1].Data = column.BytesOf(fillConst(end))
 	if times {
-		r.head.Times = fillConst(end - 1)
+		r.Head.Times = fillConst(end - 1)
 	}
 	if err := add(); err != nil {
 		return err
@@ -83,8 +84,8 @@ func (r *Results) write(n int, start, end int64, times bool, emit func(b *column
 func (r *Results) output(col int, o *output) filler {
 	l := r.l
 	if o.arg < 0 {
-		return func(s *sheet, at int, t *table, refs []uint32) error {
-			dst, rows := s.words(&s.b.Cols[col], at, len(refs)), t.rows[l.count:]
+		return func(s *page, at int, t *table, refs []uint32) error {
+			dst, rows := s.Words(&s.B.Cols[col], at, len(refs)), t.rows[l.count:]
 			for i, ref := range refs {
 				dst[i] = rows[ref]
 			}
@@ -93,8 +94,8 @@ func (r *Results) output(col int, o *output) filler {
 	}
 	arg := &l.args[o.arg]
 	if o.fn == aggregate.CountValues {
-		return func(s *sheet, at int, t *table, refs []uint32) error {
-			dst := s.words(&s.b.Cols[col], at, len(refs))
+		return func(s *page, at int, t *table, refs []uint32) error {
+			dst := s.Words(&s.B.Cols[col], at, len(refs))
 			for i, ref := range refs {
 				dst[i] = t.values(arg, ref)
 			}
@@ -106,17 +107,17 @@ func (r *Results) output(col int, o *output) filler {
 		return bestFiller(col, o.value, acc)
 	}
 	write := r.writer(col, o, arg, acc)
-	return func(s *sheet, at int, t *table, refs []uint32) error {
+	return func(s *page, at int, t *table, refs []uint32) error {
 		if err := write(s, at, t, refs); err != nil {
 			return err
 		}
 		if t.sides[arg.nulls] == nil {
 			return nil
 		}
-		c := &s.b.Cols[col]
+		c := &s.B.Cols[col]
 		for i, ref := range refs {
 			if t.values(arg, ref) == 0 && !c.IsNull(at+i) {
-				s.null(c, at+i)
+				s.Null(c, at+i)
 			}
 		}
 		return nil
@@ -134,8 +135,8 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 	case accSumDec:
 		return r.decimalSum(col, o, arg, acc)
 	case accMaxDec:
-		return func(s *sheet, at int, t *table, refs []uint32) error {
-			dst := column.View[[2]uint64](s.b.Cols[col].Data)[at:]
+		return func(s *page, at int, t *table, refs []uint32) error {
+			dst := column.View[[2]uint64](s.B.Cols[col].Data)[at:]
 			x := acc.inversion()
 			for i, ref := range refs {
 				w := t.rows[int(ref)+acc.off:]
@@ -144,18 +145,18 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 			return nil
 		}
 	case accMaxBytes:
-		return func(s *sheet, at int, t *table, refs []uint32) error {
+		return func(s *page, at int, t *table, refs []uint32) error {
 			for i, ref := range refs {
 				var v []byte
 				if w := t.rows[int(ref)+acc.off+1]; w != 0 {
 					v = t.heaps[acc.side].At(w)
 				}
-				s.putBytes(col, at+i, v)
+				s.PutBytes(col, at+i, v)
 			}
 			return nil
 		}
 	case accMax:
-		return func(s *sheet, at int, t *table, refs []uint32) error {
+		return func(s *page, at int, t *table, refs []uint32) error {
 			s.greatest(col, at, t, refs, arg, acc)
 			return nil
 		}
@@ -165,7 +166,7 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 				return math.Float64frombits(t.rows[int(ref)+acc.off])
 			})
 		}
-		return func(s *sheet, at int, t *table, refs []uint32) error {
+		return func(s *page, at int, t *table, refs []uint32) error {
 			s.copyWords(col, at, t, refs, acc.off)
 			return nil
 		}
@@ -173,7 +174,7 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 	if o.fn == aggregate.Avg {
 		return meanFiller(col, arg, func(t *table, ref uint32) float64 { return t.intSum(acc, ref) })
 	}
-	return func(s *sheet, at int, t *table, refs []uint32) error {
+	return func(s *page, at int, t *table, refs []uint32) error {
 		s.copyWords(col, at, t, refs, acc.off)
 		if t.sides[acc.side] == nil {
 			return nil
@@ -184,7 +185,7 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 				if err := r.overflow(o.name, t.bigSum(acc, ref).String(), problem); err != nil {
 					return err
 				}
-				s.null(&s.b.Cols[col], at+i)
+				s.Null(&s.B.Cols[col], at+i)
 			}
 		}
 		return nil
@@ -200,19 +201,19 @@ func (a accumulator) inversion() uint64 {
 }
 
 // copyWords writes a word of each group.
-func (s *sheet) copyWords(col, at int, t *table, refs []uint32, off int) {
-	c := &s.b.Cols[col]
-	w, rows := s.words(c, at, len(refs)), t.rows[off:]
+func (s *page) copyWords(col, at int, t *table, refs []uint32, off int) {
+	c := &s.B.Cols[col]
+	w, rows := s.Words(c, at, len(refs)), t.rows[off:]
 	for i, ref := range refs {
 		w[i] = rows[ref]
 	}
-	s.put(c, at, w)
+	s.Put(c, at, w)
 }
 
 // greatest writes the values that the words of a Min or Max stand for.
-func (s *sheet) greatest(col, at int, t *table, refs []uint32, arg *argument, acc accumulator) {
-	c := &s.b.Cols[col]
-	w, rows, x := s.words(c, at, len(refs)), t.rows[acc.off:], acc.inversion()
+func (s *page) greatest(col, at int, t *table, refs []uint32, arg *argument, acc accumulator) {
+	c := &s.B.Cols[col]
+	w, rows, x := s.Words(c, at, len(refs)), t.rows[acc.off:], acc.inversion()
 	if arg.tag == keys.TagFloat {
 		for i, ref := range refs {
 			w[i] = keys.Unordered(rows[ref] ^ x)
@@ -223,12 +224,12 @@ func (s *sheet) greatest(col, at int, t *table, refs []uint32, arg *argument, ac
 			w[i] = rows[ref] ^ x
 		}
 	}
-	s.put(c, at, w)
+	s.Put(c, at, w)
 }
 
 func meanFiller(col int, arg *argument, sum func(t *table, ref uint32) float64) filler {
-	return func(s *sheet, at int, t *table, refs []uint32) error {
-		dst := column.View[float64](s.b.Cols[col].Data)[at:]
+	return func(s *page, at int, t *table, refs []uint32) error {
+		dst := column.View[float64](s.B.Cols[col].Data)[at:]
 		for i, ref := range refs {
 			dst[i] = 0
 			if n := t.values(arg, ref); n > 0 {

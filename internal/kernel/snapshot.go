@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/sheet"
 	"github.com/arkflow-go/arkflow/state"
 )
 
@@ -93,7 +94,7 @@ func (l *Layout) argName(arg *argument) string {
 
 // Dump writes panes as tables whose memory belongs to the garbage collector.
 type Dump struct {
-	sheet
+	page
 	window, from int64
 	keyCols      []int
 	groups       int
@@ -112,16 +113,16 @@ func NewCellDump(x *Index, maxParallelism, groups int, emit func(state.Table)) *
 
 func newDump(keys, l *Layout, cells bool, maxParallelism, groups int, emit func(state.Table)) *Dump {
 	d := &Dump{groups: maxParallelism}
-	d.sheet = sheet{l: l, schema: l.SnapshotSchema(cells), size: max(1, min(snapshotRows, groups)), limit: column.MaxBatchBytes}
+	d.page = page{l: l, Sheet: sheet.Sheet{Schema: l.SnapshotSchema(cells), Size: max(1, min(snapshotRows, groups))}, limit: column.MaxBatchBytes}
 	d.fill = []filler{d.constant(0, &d.window)}
-	d.sheet.keys = keyFillers(keys, 1)
+	d.page.keys = keyFillers(keys, 1)
 	for i := range l.keyCols {
 		d.keyCols = append(d.keyCols, 1+i)
 	}
 	col := 1 + len(l.keyCols)
 	word := func(off int) {
 		at := col
-		d.fill = append(d.fill, func(s *sheet, i int, t *table, refs []uint32) error {
+		d.fill = append(d.fill, func(s *page, i int, t *table, refs []uint32) error {
 			s.copyWords(at, i, t, refs, off)
 			return nil
 		})
@@ -166,8 +167,8 @@ func (a accumulator) wraps() bool {
 }
 
 func sideFiller(col, side int) filler {
-	return func(s *sheet, at int, t *table, refs []uint32) error {
-		dst := column.View[int64](s.b.Cols[col].Data)[at:]
+	return func(s *page, at int, t *table, refs []uint32) error {
+		dst := column.View[int64](s.B.Cols[col].Data)[at:]
 		for i, ref := range refs {
 			dst[i] = t.sideAt(side, ref)
 		}
@@ -176,19 +177,19 @@ func sideFiller(col, side int) filler {
 }
 
 func heapFiller(col int, a accumulator) filler {
-	return func(s *sheet, at int, t *table, refs []uint32) error {
+	return func(s *page, at int, t *table, refs []uint32) error {
 		for i, ref := range refs {
 			if w := t.rows[int(ref)+a.off+1]; w != 0 {
 				if a.best != nil {
 					s.tuple = t.heaps[a.side].Dump(s.tuple[:0], a.best, t.rows[int(ref)+a.off], w)
-					s.putBytes(col, at+i, s.tuple)
+					s.PutBytes(col, at+i, s.tuple)
 				} else {
-					s.putBytes(col, at+i, t.heaps[a.side].At(w))
+					s.PutBytes(col, at+i, t.heaps[a.side].At(w))
 				}
 				continue
 			}
-			s.putBytes(col, at+i, nil)
-			s.null(&s.b.Cols[col], at+i)
+			s.PutBytes(col, at+i, nil)
+			s.Null(&s.B.Cols[col], at+i)
 		}
 		return nil
 	}
@@ -196,8 +197,8 @@ func heapFiller(col int, a accumulator) filler {
 
 // constant fills a column with what v is at the time.
 func (d *Dump) constant(col int, v *int64) filler {
-	return func(s *sheet, at int, _ *table, refs []uint32) error {
-		dst := column.View[int64](s.b.Cols[col].Data)[at:]
+	return func(s *page, at int, _ *table, refs []uint32) error {
+		dst := column.View[int64](s.B.Cols[col].Data)[at:]
 		for i := range refs {
 			dst[i] = *v
 		}
@@ -222,7 +223,7 @@ func (d *Dump) Close() error { return d.flush() }
 
 // table gives a batch as a table. The batch's memory is not of a pool.
 func (d *Dump) table(b *column.Batch) state.Table {
-	t := state.Table{Schema: d.schema, Rows: b.Rows, Cols: append([]column.Column(nil), b.Cols...), Groups: make([]uint16, b.Rows)}
+	t := state.Table{Schema: d.Schema, Rows: b.Rows, Cols: append([]column.Column(nil), b.Cols...), Groups: make([]uint16, b.Rows)}
 	d.hash = keys.Hash(d.hash, b, d.keyCols)
 	for i, h := range d.hash {
 		t.Groups[i] = uint16(state.KeyGroup(h, d.groups))
