@@ -57,6 +57,42 @@ func TestEveryJobOfTheEngineSuiteAgreesWithItsLoop(t *testing.T) {
 	assert.Positive(t, two["tumble_1k"]["extra_per_column"])
 }
 
+func TestSlidingWideAndSkewedJobsAgreeWithTheirLoops(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	const jobs = "^(slide_10k|slide_max_10k|slide_odd|skew|wide)$"
+	one := lines(t, "-n", "60000", "-run", jobs)
+	require.Len(t, one, 5)
+	for name, f := range one {
+		for _, field := range []string{"rows_per_s", "rows_per_cpu_s", "baseline", "ratio", "rows_out"} {
+			assert.Positive(t, f[field], "%s of %s", field, name)
+		}
+	}
+	assert.EqualValues(t, 1000, one["wide"]["rows_out"])
+	assert.NotEqual(t, one["slide_10k"]["checksum"], one["slide_max_10k"]["checksum"])
+	for name, f := range lines(t, "-n", "60000", "-p", "2", "-run", jobs) {
+		assert.Equal(t, one[name]["checksum"], f["checksum"], name)
+		assert.Positive(t, f["speedup"], name)
+	}
+	fine := lines(t, "-n", "8193", "-run", "^slide_20ms$")["slide_20ms"]
+	assert.Greater(t, fine["rows_out"], 1_000_000.0, "a row is in 500 windows, with some others of its key")
+}
+
+func TestBatchesOfOneRowGiveTheSame(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	f := lines(t, "-n", "10000", "-run", "^one_row$")["one_row"]
+	assert.EqualValues(t, 1000, f["rows_out"])
+	assert.Greater(t, f["cpu_ns_per_row"], 10.0)
+	assert.Equal(t, f["checksum"], lines(t, "-n", "10000", "-run", "^one_row$", "-source", "live", "-p", "2")["one_row"]["checksum"])
+}
+
+func TestColdStartEndsAtTheFirstResult(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	f := lines(t, "-run", "^cold_start$")["cold_start"]
+	assert.Positive(t, f["ms"])
+	assert.Positive(t, f["rows_out"])
+	assert.Equal(t, f["checksum"], lines(t, "-run", "^cold_start$", "-p", "2")["cold_start"]["checksum"])
+}
+
 func TestSeveralWindowsAgreeToo(t *testing.T) {
 	f := lines(t, "-n", "600000", "-run", "^tumble_1k$")["tumble_1k"] // and 1,200,000: two windows
 	assert.EqualValues(t, 1000, f["rows_out"])
@@ -98,7 +134,7 @@ func TestTheTableIsForPeople(t *testing.T) {
 
 func TestTheCommandSaysWhatIsWrong(t *testing.T) {
 	for arg, want := range map[string]string{
-		"-suite=none":      `no suite "none": there are engine, kernel`,
+		"-suite=none":      `no suite "none": there are ` + strings.Join(suiteNames(), ", "),
 		"-run=nothing":     `-run "nothing" matches nothing in suite "engine": there are map, tumble_1k`,
 		"-run=(":           "-run: error parsing regexp",
 		"-source=file":     `-source "file": give replay or live`,

@@ -32,6 +32,8 @@ type figure struct {
 	Extra          string  `json:"extra,omitempty"`            // the aggregate that -extra added
 	ExtraPerColumn float64 `json:"extra_per_column,omitempty"` // CPU a row and aggregate with it, to that without it
 
+	MS float64 `json:"ms,omitempty"` // until the first result
+
 	P50  float64 `json:"p50_ms,omitempty"`
 	P99  float64 `json:"p99_ms,omitempty"`
 	P999 float64 `json:"p999_ms,omitempty"`
@@ -53,6 +55,7 @@ func (f figure) print(w io.Writer, first bool) error {
 		}
 	}
 	add("speedup", f.Speedup)
+	add("ms", f.MS)
 	add("p50_ms", f.P50)
 	add("p99_ms", f.P99)
 	add("p999_ms", f.P999)

@@ -1,8 +1,8 @@
 // Command bench measures the engine against hand-written loops over the same rows in the same run.
 //
-//	go run ./bench -suite kernel|engine [-run REGEX] [-n N] [-p P] [-source replay|live] [-extra] [-times T] [-json]
+//	go run ./bench -suite NAME [-run REGEX] [-n N] [-p P] [-source replay|live] [-extra] [-times T] [-json]
 //
-// It prints a line a benchmark: as a table, or with -json as one JSON object a line. docs/benchmarks.md says what each is.
+// It prints a line a benchmark: as a table, or with -json as one JSON object a line. docs/benchmarks.md says what each suite is.
 package main
 
 import (
@@ -12,8 +12,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +39,14 @@ type benchmark struct {
 	run  func(ctx context.Context, o options, n int64) (figure, error)
 }
 
+// suites is what there is, one a line.
+var suites = map[string]func() []benchmark{
+	"engine": engineSuite,
+	"kernel": kernelSuite,
+}
+
+func suiteNames() []string { return slices.Sorted(maps.Keys(suites)) }
+
 func main() {
 	if err := command(context.Background(), os.Args[1:], os.Stdout, os.Stderr); err != nil {
 		if !errors.Is(err, flag.ErrHelp) {
@@ -52,11 +62,10 @@ func command(ctx context.Context, args []string, stdout, stderr io.Writer) error
 		return err
 	}
 	var todo []benchmark
-	suites := map[string][]benchmark{"engine": engineSuite(), "kernel": kernelSuite()}
-	suite, ok := suites[o.suite]
-	if !ok {
-		return fmt.Errorf("no suite %q: there are engine, kernel", o.suite)
+	if suites[o.suite] == nil {
+		return fmt.Errorf("no suite %q: there are %s", o.suite, strings.Join(suiteNames(), ", "))
 	}
+	suite := suites[o.suite]()
 	for _, b := range suite {
 		if o.run.MatchString(b.name) {
 			todo = append(todo, b)
@@ -99,7 +108,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	o := options{stderr: stderr}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.StringVar(&o.suite, "suite", "engine", "the suite to run: engine or kernel")
+	flags.StringVar(&o.suite, "suite", "engine", "the suite to run: "+strings.Join(suiteNames(), ", "))
 	run := flags.String("run", "", "run only benchmarks whose name matches this regular expression")
 	flags.Int64Var(&o.n, "n", 0, "input rows of a run, which is repeated with twice as many; 0 means the default of each benchmark")
 	flags.IntVar(&o.p, "p", 1, "parallelism; above 1 speedup is measured against 1")

@@ -16,7 +16,7 @@ import (
 // fold is a sink that keeps nothing of its rows but their number and the sum of their terms.
 type fold struct {
 	columns []string // by position: out, or key, window_end, count, sum
-	// received is called for each result of a window with its end, if set. One task only.
+	// received is called by each task for each result of a window with its end, if set.
 	received func(end int64, at time.Time)
 
 	mu     sync.Mutex
@@ -26,6 +26,8 @@ type fold struct {
 func foldValues() *fold { return &fold{columns: []string{"out"}} }
 
 func foldWindows() *fold { return &fold{columns: []string{"key", "window_end", "count", "sum"}} }
+
+func foldTops() *fold { return &fold{columns: []string{"key", "window_end", "count", "max"}} }
 
 func (s *fold) Kind() string { return "bench-fold" }
 

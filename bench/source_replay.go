@@ -22,6 +22,8 @@ import (
 type replay struct {
 	events *events.Generator
 	text   bool // keys as text
+	wide   bool // 37 columns more
+	cut    int  // rows of a batch that is handed on; 0: all that one of the ring has
 	n      int64
 	splits int
 	live   bool // do not measure the filling: it belongs to the figure
@@ -39,11 +41,15 @@ func (s *replay) Schema() *arrow.Schema {
 	if s.text {
 		key = arrow.BinaryTypes.String
 	}
-	return arrow.NewSchema([]arrow.Field{
+	fields := []arrow.Field{
 		{Name: "key", Type: key},
 		{Name: "price", Type: arrow.PrimitiveTypes.Int64},
 		{Name: "ts", Type: arrow.PrimitiveTypes.Int64},
-	}, nil)
+	}
+	if s.wide {
+		fields = append(fields, wideFields()...)
+	}
+	return arrow.NewSchema(fields, nil)
 }
 
 func (s *replay) Splits(context.Context) ([]operator.Split, error) {
@@ -60,11 +66,12 @@ func (s *replay) Open(ctx *operator.Context, split operator.Split, position []by
 	if err != nil {
 		return nil, fmt.Errorf("open split %q: %w", split.ID, err)
 	}
-	r := &replayReader{source: s, pool: ctx.Pool, schema: s.Schema(), next: int64(first), wake: make(chan struct{}, 1)}
+	r := &replayReader{source: s, pool: ctx.Pool, schema: s.Schema(), at: int64(first) * events.Rows, wake: make(chan struct{}, 1)}
 	if len(position) == 8 {
-		r.next = int64(binary.LittleEndian.Uint64(position))
+		r.at = int64(binary.LittleEndian.Uint64(position))
 	}
-	r.returned = r.next
+	r.next = r.at / events.Rows
+	r.ring[0].given = int(r.at % events.Rows)
 	for i := range r.ring {
 		slot := &r.ring[i]
 		slot.events = events.NewBatch(events.Rows)
@@ -72,8 +79,14 @@ func (s *replay) Open(ctx *operator.Context, split operator.Split, position []by
 			slot.events.Text = make([]byte, 0, events.Rows*events.TextBytes)
 			slot.offsets = textOffsets()
 		}
+		if s.wide {
+			slot.wide = newWideColumns()
+		}
 		slot.free.Store(true)
 		slot.back = func() {
+			if slot.out.Add(-1) > 0 {
+				return
+			}
 			slot.free.Store(true)
 			select {
 			case r.wake <- struct{}{}:
@@ -96,11 +109,11 @@ func textOffsets() []int32 {
 func (s *replay) fillCPU() time.Duration { return time.Duration(s.filled.Load()) }
 
 type replayReader struct {
-	source   *replay
-	pool     *column.Pool
-	schema   *arrow.Schema
-	next     int64 // number of the batch that is filled next
-	returned int64 // number of the batch that Poll returns next
+	source *replay
+	pool   *column.Pool
+	schema *arrow.Schema
+	next   int64 // number of the batch that is filled next
+	at     int64 // number of the event that Poll returns next
 
 	ring   [ringBatches]ringSlot
 	head   int // slot that Poll returns next
@@ -112,7 +125,10 @@ type replayReader struct {
 type ringSlot struct {
 	events  *events.Batch
 	offsets []int32
-	free    atomic.Bool // the engine has given it back
+	wide    *wideColumns
+	given   int          // rows that Poll has returned
+	out     atomic.Int64 // parts that the engine has not given back, those that it has yet to get among them
+	free    atomic.Bool  // the engine has given it back
 	back    func()
 }
 
@@ -131,22 +147,46 @@ func (r *replayReader) Poll() (*column.Batch, error) {
 		}
 	}
 	slot := &r.ring[r.head]
-	r.head = (r.head + 1) % ringBatches
-	r.ready--
-	r.returned += int64(r.source.splits)
-	slot.free.Store(false)
-
-	e := slot.events
-	b := column.NewBatch(r.pool, r.schema, len(e.Key))
-	if r.source.text {
-		b.Cols[0].Data, b.Cols[0].Offsets = e.Text, slot.offsets[:len(e.Key)+1]
-	} else {
-		b.Cols[0].Data = column.BytesOf(e.Key)
+	from, to := slot.given, len(slot.events.Key)
+	if slot.free.Load() {
+		slot.free.Store(false)
+		parts := 1
+		if r.source.cut > 0 {
+			parts = (to - from + r.source.cut - 1) / r.source.cut
+		}
+		slot.out.Store(int64(parts))
 	}
-	b.Cols[1].Data = column.BytesOf(e.Price)
-	b.Cols[2].Data = column.BytesOf(e.Time)
-	b.OnRelease(slot.back)
+	if r.source.cut > 0 {
+		to = min(to, from+r.source.cut)
+	}
+	b := r.batch(slot, from, to)
+	slot.given = to
+	r.at += int64(to - from)
+	if to == len(slot.events.Key) {
+		slot.given = 0
+		r.head = (r.head + 1) % ringBatches
+		r.ready--
+		r.at = (r.at-1)/events.Rows*events.Rows + int64(r.source.splits)*events.Rows // the last batch may be short
+	}
 	return b, nil
+}
+
+// batch gives rows of a slot, which stay where they are.
+func (r *replayReader) batch(slot *ringSlot, from, to int) *column.Batch {
+	e := slot.events
+	b := column.NewBatch(r.pool, r.schema, to-from)
+	if r.source.text {
+		b.Cols[0].Data, b.Cols[0].Offsets = e.Text, slot.offsets[from:to+1]
+	} else {
+		b.Cols[0].Data = column.BytesOf(e.Key[from:to])
+	}
+	b.Cols[1].Data = column.BytesOf(e.Price[from:to])
+	b.Cols[2].Data = column.BytesOf(e.Time[from:to])
+	if slot.wide != nil {
+		slot.wide.attach(b, from, to)
+	}
+	b.OnRelease(slot.back)
+	return b
 }
 
 // fill writes the next events into the batches that are back.
@@ -167,6 +207,9 @@ func (r *replayReader) fill() {
 		}
 		start := r.next * events.Rows
 		s.events.Fill(slot.events, start, int(min(events.Rows, s.n-start)))
+		if slot.wide != nil {
+			slot.wide.fill(slot.events)
+		}
 		r.next += int64(s.splits)
 	}
 	if !s.live {
@@ -177,7 +220,7 @@ func (r *replayReader) fill() {
 func (r *replayReader) Ready() <-chan struct{} { return r.wake }
 
 func (r *replayReader) Position() ([]byte, error) {
-	return binary.LittleEndian.AppendUint64(nil, uint64(r.returned)), nil
+	return binary.LittleEndian.AppendUint64(nil, uint64(r.at)), nil
 }
 
 // Close may be called by another goroutine than Poll: it leaves the thread alone, which ends with the task.

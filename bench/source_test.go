@@ -104,6 +104,54 @@ func TestReplayWaitsForItsBatches(t *testing.T) {
 	assert.Equal(t, int64(4*events.Rows/events.PerMilli), column.Values[int64](&b.Cols[2])[0])
 }
 
+func TestReplayInPartsAndWide(t *testing.T) {
+	const n = 3*events.Rows + 5
+	for _, cut := range []int{0, 1, 3000} {
+		pool := column.NewDebugPool()
+		s := &replay{events: events.NewGenerator(1000), wide: true, cut: cut, n: n, splits: 2}
+		require.Len(t, s.Schema().Fields(), 40)
+		ctx := &operator.Context{Context: t.Context(), Pool: pool}
+		rows := int64(0)
+		for _, id := range []string{"0", "1"} {
+			r, err := s.Open(ctx, operator.Split{ID: id}, nil)
+			require.NoError(t, err)
+			for {
+				b, err := r.Poll()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				require.NoError(t, err)
+				if cut > 0 {
+					assert.LessOrEqual(t, b.Rows, cut)
+				}
+				for _, i := range []int{0, b.Rows - 1} {
+					assert.Equal(t, column.Values[int64](&b.Cols[1])[i]+26, column.Values[int64](&b.Cols[29])[i])
+					for c := 30; c < 40; c++ {
+						assert.Equal(t, column.Values[int64](&b.Cols[0])[i], events.ParseText(b.Cols[c].Bytes(i)))
+					}
+				}
+				rows += int64(b.Rows)
+				b.Release()
+				if rows == 4000 {
+					at, err := r.Position()
+					require.NoError(t, err)
+					left, _ := readAll(t, mustOpen(t, s, ctx, id, at))
+					assert.EqualValues(t, 2*events.Rows-4000, left, "split 0 has two whole batches")
+				}
+			}
+		}
+		assert.EqualValues(t, n, rows)
+		require.NoError(t, pool.Check())
+	}
+}
+
+func mustOpen(t *testing.T, s *replay, ctx *operator.Context, id string, at []byte) operator.Reader {
+	t.Helper()
+	r, err := s.Open(ctx, operator.Split{ID: id}, at)
+	require.NoError(t, err)
+	return r
+}
+
 func TestReplayGoesOnAtAPosition(t *testing.T) {
 	const n = 50_000
 	s := &replay{events: events.NewGenerator(1000), n: n, splits: 2}

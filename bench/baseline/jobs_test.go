@@ -116,6 +116,29 @@ func TestMapDesignsAgree(t *testing.T) {
 	assert.Equal(t, want, run(Map(), events.NewGenerator(1000), n, 7))
 }
 
+func TestMappedAndCheapRowsAgreeWithThePlainForm(t *testing.T) {
+	const n = 43_210
+	b := events.NewBatch(n)
+	generator(1_000).Fill(b, 0, n)
+	dear, few := events.NewBatch(n), events.NewBatch(n)
+	for i, price := range b.Price {
+		dear.Key, dear.Time, dear.Price = append(dear.Key, b.Key[i]), append(dear.Time, b.Time[i]), append(dear.Price, price*908/1000)
+		if price < 32_768 {
+			few.Key, few.Time, few.Price = append(few.Key, b.Key[i]), append(few.Time, b.Time[i]), append(few.Price, price)
+		}
+	}
+	over := func(b *events.Batch) Result {
+		job := Tumbling(NewGoMap(), false)
+		job.Batch(b)
+		return job.Finish()
+	}
+	assert.Less(t, len(few.Key), n)
+	for _, rows := range []int{1, 1000, events.Rows} {
+		assert.Equal(t, over(dear), run(Mapped(Tumbling(NewColumns(1_000), true)), generator(1_000), n, rows))
+		assert.Equal(t, over(few), run(Cheap(Tumbling(NewColumns(1_000), true)), generator(1_000), n, rows))
+	}
+}
+
 func TestJSONAgreesWithTheColumns(t *testing.T) {
 	const n = 43_210
 	var in bytes.Buffer

@@ -42,3 +42,44 @@ func (j *mapBranch) Batch(b *events.Batch) {
 }
 
 func (j *mapBranch) Finish() Result { return j.result }
+
+// Mapped is a job over rows whose price was made price·908/1000 first, in columns of its own.
+func Mapped(job Job) Job { return &mapped{job: job, batch: events.NewBatch(events.Rows)} }
+
+type mapped struct {
+	job   Job
+	batch *events.Batch
+}
+
+func (j *mapped) Batch(b *events.Batch) {
+	to := j.batch
+	to.Key, to.Time, to.Price = b.Key, b.Time, to.Price[:len(b.Price)]
+	for i, price := range b.Price {
+		to.Price[i] = int64(uint64(price) * 908 / 1000)
+	}
+	j.job.Batch(to)
+}
+
+func (j *mapped) Finish() Result { return j.job.Finish() }
+
+// Cheap is a job over the rows whose price is below 32,768, which is half of them, packed into columns of its own.
+func Cheap(job Job) Job { return &cheap{job: job, batch: events.NewBatch(events.Rows)} }
+
+type cheap struct {
+	job   Job
+	batch *events.Batch
+}
+
+func (j *cheap) Batch(b *events.Batch) {
+	to := j.batch
+	key, price, time := to.Key[:len(b.Price)], to.Price[:len(b.Price)], to.Time[:len(b.Price)]
+	kept := 0
+	for i, p := range b.Price {
+		key[kept], price[kept], time[kept] = b.Key[i], p, b.Time[i]
+		kept += int(uint64(p-1<<15) >> 63)
+	}
+	to.Key, to.Price, to.Time = key[:kept], price[:kept], time[:kept]
+	j.job.Batch(to)
+}
+
+func (j *cheap) Finish() Result { return j.job.Finish() }

@@ -41,6 +41,8 @@ type Generator struct {
 	PerMilli int64
 	// Behind moves each tenth event back by so many ms. 0: all are in order.
 	Behind int64
+	// Hot gives the key 0 to all events with an odd price: half of them.
+	Hot bool
 
 	keys, inverse uint64
 	texts         []byte
@@ -70,6 +72,11 @@ func (g *Generator) Fill(b *Batch, start int64, n int) {
 		quotient, _ := bits.Mul64(x, g.inverse) // exact for x < 2^32
 		key[i] = int64(x - quotient*g.keys)
 		price[i] = int64(m & 0xFFFF)
+	}
+	if g.Hot {
+		for i, v := range price {
+			key[i] &= v&1 - 1
+		}
 	}
 	g.fillTimes(b.Time, start)
 	if g.texts != nil {

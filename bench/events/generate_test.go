@@ -52,6 +52,24 @@ func TestEachTenthEventIsBehind(t *testing.T) {
 	}
 }
 
+func TestHalfOfTheEventsShareAKey(t *testing.T) {
+	g := events.NewGenerator(1_000_000)
+	hot, even := events.NewBatch(events.Rows), events.NewBatch(events.Rows)
+	g.Fill(even, 0, events.Rows)
+	g.Hot = true
+	g.Fill(hot, 0, events.Rows)
+	zeros := 0
+	for i, k := range hot.Key {
+		if k == 0 {
+			zeros++
+			continue
+		}
+		assert.Equal(t, even.Key[i], k)
+	}
+	assert.InDelta(t, events.Rows/2, zeros, events.Rows/20)
+	assert.Equal(t, even.Price, hot.Price)
+}
+
 func TestTextOfAKey(t *testing.T) {
 	assert.Equal(t, "key-000000000", string(events.AppendText(nil, 0)))
 	assert.Equal(t, "xkey-000012340", string(events.AppendText([]byte("x"), 12340)))
