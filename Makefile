@@ -22,9 +22,9 @@ golden:
 fuzz:
 	STEPS=fuzz FUZZTIME=$${FUZZTIME:-30s} bash .ci/run
 
-# The engine beside its bare loops, over N rows (default: that of each benchmark).
+# A SUITE (default engine) beside its bare loops, over N rows (default: that of each benchmark).
 bench:
-	go run ./bench -suite engine -n $${N:-0} -p $${P:-1}
+	go run ./bench -suite $${SUITE:-engine} -n $${N:-0} -p $${P:-1}
 
 # All tests COUNT times over (default 20; property tests draw new cases each time), then long fuzzing.
 soak:

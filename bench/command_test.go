@@ -115,6 +115,31 @@ func TestTrickleMeasuresFromTheDueTime(t *testing.T) {
 	assert.GreaterOrEqual(t, f["max_ms"], f["p50_ms"])
 }
 
+func TestLatencyCountsTheWindowsThatRowsEnd(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for n, want := range map[string]any{"100000": 4.0, "100001": 5.0, "7": nil} {
+		f := lines(t, "-suite", "latency", "-n", n)["slide_20ms"]
+		assert.Equal(t, want, f["firings"], "%s rows at 1,000 a ms", n)
+		if want != nil {
+			assert.Positive(t, f["p50_ms"])
+			assert.GreaterOrEqual(t, f["max_ms"], f["p999_ms"])
+			assert.GreaterOrEqual(t, f["p999_ms"], f["p50_ms"])
+		}
+		assert.Positive(t, f["rows_out"])
+	}
+}
+
+func TestCodecsReadWhatTheStandardLibraryReads(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	f := lines(t, "-suite", "codec", "-n", "5000")
+	require.Len(t, f, 2)
+	assert.Equal(t, f["json_6cols"]["checksum"], f["csv_6cols"]["checksum"])
+	for name, c := range f {
+		assert.EqualValues(t, 5000, c["rows_out"], name)
+		assert.Positive(t, c["ratio"], name)
+	}
+}
+
 func TestEveryKernelAgreesWithItsPlainForm(t *testing.T) {
 	f := lines(t, "-suite", "kernel", "-n", "200000")
 	assert.Len(t, f, len(kernelSuite()))

@@ -24,7 +24,7 @@ func runColdStart(ctx context.Context, o options, _ int64) (f figure, err error)
 		out := foldWindows()
 		var first atomic.Int64
 		began := time.Now()
-		out.received = func(_ int64, at time.Time) { first.CompareAndSwap(0, int64(at.Sub(began))) }
+		out.received = func(_ int64, _ int, at time.Time) { first.CompareAndSwap(0, int64(at.Sub(began))) }
 		job := coldJob(o.p, in, out)
 		if _, err := job.Compile(); err != nil {
 			return f, err

@@ -7,6 +7,7 @@ import (
 	"github.com/arkflow-go/arkflow/bench/baseline"
 	"github.com/arkflow-go/arkflow/bench/events"
 	"github.com/arkflow-go/arkflow/expr"
+	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/window"
 )
 
@@ -18,12 +19,15 @@ const (
 	finePerMilli = 20
 )
 
+// sliding is a job that counts and sums over windows that begin every so many ms.
+func sliding(every int64) builder {
+	return windowed(window.Sliding(slideSize, time.Duration(every)*time.Millisecond), countAndSum()...)
+}
+
 // slideJobs is windows that overlap.
 func slideJobs() []benchmark {
-	// job counts and sums over windows that begin every so many ms.
 	job := func(name string, every int64, loop func() baseline.Job) engineJob {
-		return engineJob{name: name, keys: slideKeys, build: windowed(window.Sliding(slideSize, time.Duration(every)*time.Millisecond), countAndSum()...),
-			sink: foldWindows, loop: loop}
+		return engineJob{name: name, keys: slideKeys, build: sliding(every), sink: foldWindows, loop: loop}
 	}
 	panes := func(every int64) func() baseline.Job {
 		each := int(2*baseline.WindowMilli/every) + 2
@@ -56,7 +60,7 @@ func slideJobs() []benchmark {
 }
 
 // cheapOnly is tumble_1k over the rows whose price is below 32,768.
-func cheapOnly(name string, p int, in *replay, out *fold, more ...window.Aggregate) *arkflow.Job {
+func cheapOnly(name string, p int, in operator.Source, out *fold, more ...window.Aggregate) *arkflow.Job {
 	job := arkflow.NewJob(name, arkflow.Parallelism(p))
 	job.Source("in", in, arkflow.EventTime("ts")).
 		Filter("cheap", expr.Col("price").Lt(1<<15)).
@@ -77,7 +81,7 @@ func wide() engineJob {
 
 // oneRow is a map and a window over batches of one row.
 func oneRow() engineJob {
-	build := func(name string, p int, in *replay, out *fold, more ...window.Aggregate) *arkflow.Job {
+	build := func(name string, p int, in operator.Source, out *fold, more ...window.Aggregate) *arkflow.Job {
 		job := arkflow.NewJob(name, arkflow.Parallelism(p))
 		job.Source("in", in, arkflow.EventTime("ts")).
 			Select("map", "key", "ts", expr.Col("price").Mul(908).Div(1000).As("price")).

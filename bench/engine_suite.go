@@ -12,6 +12,7 @@ import (
 	"github.com/arkflow-go/arkflow/bench/baseline"
 	"github.com/arkflow-go/arkflow/bench/events"
 	"github.com/arkflow-go/arkflow/expr"
+	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/window"
 )
 
@@ -45,7 +46,7 @@ func engineSuite() []benchmark {
 }
 
 // builder makes a job from a source to a sink; more are aggregates besides those that it has.
-type builder func(name string, p int, in *replay, out *fold, more ...window.Aggregate) *arkflow.Job
+type builder func(name string, p int, in operator.Source, out *fold, more ...window.Aggregate) *arkflow.Job
 
 // engineJob is a job over replayed events and the bare loop that does the same.
 type engineJob struct {
@@ -63,7 +64,7 @@ type engineJob struct {
 }
 
 // filterAndCompute is the job map.
-func filterAndCompute(name string, p int, in *replay, out *fold, _ ...window.Aggregate) *arkflow.Job {
+func filterAndCompute(name string, p int, in operator.Source, out *fold, _ ...window.Aggregate) *arkflow.Job {
 	job := arkflow.NewJob(name, arkflow.Parallelism(p))
 	price := expr.Col("price")
 	job.Source("in", in, arkflow.EventTime("ts")).
@@ -75,7 +76,7 @@ func filterAndCompute(name string, p int, in *replay, out *fold, _ ...window.Agg
 
 // windowed is the jobs that aggregate by key over windows.
 func windowed(a window.Assigner, aggs ...window.Aggregate) builder {
-	return func(name string, p int, in *replay, out *fold, more ...window.Aggregate) *arkflow.Job {
+	return func(name string, p int, in operator.Source, out *fold, more ...window.Aggregate) *arkflow.Job {
 		job := arkflow.NewJob(name, arkflow.Parallelism(p))
 		job.Source("in", in, arkflow.EventTime("ts")).
 			KeyBy("key").

@@ -19,12 +19,14 @@ const (
 // the row that ends a window was due to the arrival of each of its results. The sender does not wait for the job, so
 // that a stall shows in every result that it delays.
 func runTrickle(ctx context.Context, _ options, n int64) (figure, error) {
-	in := newPaced(trickleKeys, n)
+	in := newPaced(trickleKeys, n, 1)
 	out := foldWindows()
-	var delays []time.Duration
-	out.received = func(end int64, at time.Time) {
-		if end < n { // the last window is ended by the end of input
-			delays = append(delays, at.Sub(in.due(end)))
+	late := newDelays()
+	out.received = func(end int64, rows int, at time.Time) {
+		for range rows {
+			if end < n { // the last window is ended by the end of input
+				late.add(at.Sub(in.due(end)))
+			}
 		}
 	}
 	job := arkflow.NewJob("trickle")
@@ -46,6 +48,6 @@ func runTrickle(ctx context.Context, _ options, n int64) (figure, error) {
 	f.RowsPerCPUS = float64(n) / m.cpu.Seconds()
 	f.CPUNsPerRow = 1e9 / f.RowsPerCPUS
 	f.AllocsPerBatch = float64(m.allocs) / float64(n) // here a batch is a row
-	f.quantiles(delays)
+	f.quantiles(late)
 	return f, nil
 }

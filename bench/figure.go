@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // figure is one line of the output. Rates are input rows a second.
@@ -34,6 +36,8 @@ type figure struct {
 
 	MS float64 `json:"ms,omitempty"` // until the first result
 
+	Firings int64 `json:"firings,omitempty"` // windows whose delay was measured
+
 	P50  float64 `json:"p50_ms,omitempty"`
 	P99  float64 `json:"p99_ms,omitempty"`
 	P999 float64 `json:"p999_ms,omitempty"`
@@ -56,6 +60,7 @@ func (f figure) print(w io.Writer, first bool) error {
 	}
 	add("speedup", f.Speedup)
 	add("ms", f.MS)
+	add("firings", float64(f.Firings))
 	add("p50_ms", f.P50)
 	add("p99_ms", f.P99)
 	add("p999_ms", f.P999)
@@ -69,18 +74,29 @@ func (f figure) print(w io.Writer, first bool) error {
 	return err
 }
 
+// delays is a histogram of durations that keeps three digits of each.
+type delays struct{ h *hdrhistogram.Histogram }
+
+// greatestDelay is what longer delays count as.
+const greatestDelay = time.Hour
+
+func newDelays() delays {
+	return delays{hdrhistogram.New(int64(time.Microsecond), int64(greatestDelay), 3)}
+}
+
+func (d delays) add(v time.Duration) {
+	// The value is in range, which is the only thing that can be wrong with it.
+	_ = d.h.RecordValue(int64(min(max(v, 0), greatestDelay)))
+}
+
 // quantiles fills in the latency figures.
-func (f *figure) quantiles(d []time.Duration) {
-	if len(d) == 0 {
+func (f *figure) quantiles(d delays) {
+	if d.h.TotalCount() == 0 {
 		return
 	}
-	d = slices.Clone(d)
-	slices.Sort(d)
-	at := func(q float64) float64 {
-		i := min(int(q*float64(len(d))), len(d)-1)
-		return float64(d[i]) / float64(time.Millisecond)
-	}
-	f.P50, f.P99, f.P999, f.Max = at(0.5), at(0.99), at(0.999), at(1)
+	ms := func(v int64) float64 { return float64(v) / float64(time.Millisecond) }
+	f.P50, f.P99, f.P999 = ms(d.h.ValueAtQuantile(50)), ms(d.h.ValueAtQuantile(99)), ms(d.h.ValueAtQuantile(99.9))
+	f.Max = ms(d.h.Max())
 }
 
 // median gives the middle value; 0 where there is none.

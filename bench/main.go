@@ -41,8 +41,10 @@ type benchmark struct {
 
 // suites is what there is, one a line.
 var suites = map[string]func() []benchmark{
-	"engine": engineSuite,
-	"kernel": kernelSuite,
+	"codec":   codecSuite,
+	"engine":  engineSuite,
+	"kernel":  kernelSuite,
+	"latency": latencySuite,
 }
 
 func suiteNames() []string { return slices.Sorted(maps.Keys(suites)) }

@@ -16,8 +16,8 @@ import (
 // fold is a sink that keeps nothing of its rows but their number and the sum of their terms.
 type fold struct {
 	columns []string // by position: out, or key, window_end, count, sum
-	// received is called by each task for each result of a window with its end, if set.
-	received func(end int64, at time.Time)
+	// received is called by each task with results of one window that came together: its end in ms, their number, the moment. May be nil.
+	received func(end int64, rows int, at time.Time)
 
 	mu     sync.Mutex
 	result baseline.Result
@@ -96,12 +96,20 @@ func (w *foldWriter) Write(b *column.Batch) error {
 	}
 	w.result.Checksum += checksum
 	if w.sink.received != nil {
-		now := time.Now()
-		for i := range b.Len() {
-			w.sink.received(end[b.Row(i)], now)
-		}
+		w.tell(b, end)
 	}
 	return nil
+}
+
+func (w *foldWriter) tell(b *column.Batch, end []int64) {
+	now := time.Now()
+	for i, n := 0, b.Len(); i < n; {
+		of, from := end[b.Row(i)], i
+		for i < n && end[b.Row(i)] == of {
+			i++
+		}
+		w.sink.received(of, i-from, now)
+	}
 }
 
 func sumOf(v []int64, b *column.Batch) (sum uint64) {

@@ -15,21 +15,22 @@ import (
 	"github.com/arkflow-go/arkflow/operator"
 )
 
-// paced is a source of one event a millisecond, at the moment it is due and not when the job is ready for it: event i has
-// the time i ms and is due i ms after the start.
+// paced is a source of so many events a millisecond, at the moment they are due and not when the job is ready for them: the first
+// event of the time t ms is due t ms after the start, and the others of that time spread over the millisecond behind it. Each
+// millisecond those that have come due are handed on: an event comes up to 1 ms late, but the first of its millisecond, which ends windows.
 type paced struct {
 	events *events.Generator
 	n      int64
 	start  atomic.Pointer[time.Time]
 }
 
-func newPaced(keys, n int64) *paced {
+func newPaced(keys, n, perMilli int64) *paced {
 	s := &paced{events: events.NewGenerator(keys), n: n}
-	s.events.PerMilli = 1
+	s.events.PerMilli = perMilli
 	return s
 }
 
-// due is the moment at which the event of that time was due.
+// due is the moment at which the first event of that time was due.
 func (s *paced) due(ms int64) time.Time {
 	return s.start.Load().Add(time.Duration(ms) * time.Millisecond)
 }
@@ -61,14 +62,15 @@ type pacedReader struct {
 	pacing  bool
 }
 
-// pace makes one event due after the other, in a thread of its own so that nothing else delays it.
+// pace makes events due as time passes, in a thread of its own so that nothing else delays it.
 func (r *pacedReader) pace() {
 	defer close(r.done)
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	for i := int64(0); i < r.source.n && !r.stop.Load(); i++ {
-		sleepUntil(r.source.due(i))
-		r.due.Store(i + 1)
+	n, perMilli := r.source.n, r.source.events.PerMilli
+	for ms := int64(0); r.due.Load() < n && !r.stop.Load(); ms++ {
+		sleepUntil(r.source.due(ms))
+		r.due.Store(min(n, ms*perMilli+1))
 		select {
 		case r.wake <- struct{}{}:
 		default:
