@@ -50,6 +50,7 @@ var layers = []layer{
 	{"metrics/...", []string{"."}},
 	{"bench/events", nil},
 	{"bench/baseline", []string{"bench/events"}},
+	{"bench/nexmark", []string{"column"}},
 }
 
 type layer struct {
