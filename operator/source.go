@@ -35,8 +35,8 @@ type Inferrer interface {
 // Reader reads one split. It is driven by one goroutine.
 type Reader interface {
 	// Poll gives the next rows, owned by the caller; after an error it may be called again (the error policy Retry does), and then goes on where
-	// it was. It gives nil where there are none right now; io.EOF (with no batch) at the
-	// end of the split. It never waits for rows that are not there.
+	// it was. It gives nil where there are none right now; io.EOF itself (an error that wraps it
+	// is a failure), with no batch, at the end of the split. It never waits for rows that are not there.
 	Poll() (*column.Batch, error)
 	// Ready is a channel that has (or soon gets) a value, or is closed, when Poll may have more to say after it gave nil.
 	Ready() <-chan struct{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -64,9 +65,12 @@ func TestOpen_filesThatAreNone(t *testing.T) {
 		"ARROW1\x00\x00":         "arrow ipc: truncated",
 		"ARROW1\x00\x00\xFF\xFF\xFF\xFF\x10\x00\x00\x00": "arrow ipc: truncated: the file does not end with the table of its batches",
 		string(stream[:len(stream)/3]):                   "arrow ipc: truncated, or not Arrow IPC: metadata of 128 bytes, 96 are left",
+		"\xFF\xFF\xFF\xFF\x00\x00\x00\x00":               "arrow ipc: damaged: the stream ends too early",
+		"\xFF\xFF\xFF\xFF\x00\x00\x00\x00more":           "arrow ipc: damaged: 4 bytes behind the mark of the end of the stream",
 	} {
 		_, err := blocktest.Open(New(nil), nil, []byte(in), 10, 1<<20)
 		assert.ErrorContains(t, err, want)
+		assert.NotErrorIs(t, err, io.EOF)
 	}
 	require.Equal(t, uint64(0xFFFFFFFF), binary.LittleEndian.Uint64(stream[len(stream)-8:]))
 	r, err := blocktest.Open(New(nil), nil, stream[:len(stream)-8], 10, 1<<20)

@@ -145,6 +145,8 @@ func (m *messages) metadata() ([]byte, error) {
 		n = int64(binary.LittleEndian.Uint32(word[:]))
 	}
 	switch {
+	case n == 0 && m.marked && m.at < m.end:
+		return nil, fmt.Errorf("damaged: %d bytes behind the mark of the end of the stream", m.end-m.at)
 	case n == 0:
 		return nil, io.EOF
 	case n < 8 || n > metadataBytes:

@@ -66,7 +66,10 @@ func (r *reader) begin(skip int64) (err error) {
 
 // cause gives the error of the messages, which says more than what arrow-go makes of it.
 func (r *reader) cause(err error) error {
-	if r.text.fail != nil && !errors.Is(r.text.fail, io.EOF) {
+	switch {
+	case errors.Is(r.text.fail, io.EOF): // which the error must not be taken for
+		return fmt.Errorf("damaged: the stream ends too early: %v", err)
+	case r.text.fail != nil:
 		return r.text.fail
 	}
 	return fmt.Errorf("damaged: %w", err)
@@ -123,7 +126,7 @@ func (r *reader) Next() (b *column.Batch, err error) {
 		b, err = r.next()
 		return err
 	})
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && err != io.EOF { //nolint:errorlint // a failure may wrap it
 		return nil, fmt.Errorf("arrow ipc: batch %d: %w", r.place.Block, err)
 	}
 	return b, err

@@ -90,7 +90,7 @@ func (r *blockReader) Poll() (*column.Batch, error) {
 		switch {
 		case err == nil:
 			return r.complete(b, r.rowNumbers(first, b.Rows)), nil
-		case !errors.Is(err, io.EOF):
+		case err != io.EOF: //nolint:errorlint // a failure may wrap it
 			p := r.position()
 			p.kind, p.row, p.fingerprint = blockPosition, r.in.Place(), r.print
 			r.saved = &p

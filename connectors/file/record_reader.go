@@ -94,7 +94,7 @@ func (r *recordReader) Poll() (*column.Batch, error) {
 		return nil, r.failed
 	}
 	b, err := r.poll()
-	if err == nil || errors.Is(err, io.EOF) || r.failed != nil || r.in == nil {
+	if err == nil || err == io.EOF || r.failed != nil || r.in == nil { //nolint:errorlint // a failure may wrap it
 		return b, err
 	}
 	p := r.position()

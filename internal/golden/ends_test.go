@@ -3,6 +3,8 @@ package golden
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"runtime"
 	"testing"
 	"time"
@@ -96,6 +98,13 @@ func TestAThousandEndsOfEachKindLeaveNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { e.repeat(t, rows) })
 	}
+}
+
+func TestAnErrorThatWrapsTheEndIsNoEnd(t *testing.T) {
+	err := fmt.Errorf("read the header: %w", io.EOF)
+	job := arkflow.NewJob("cut")
+	job.Source("in", badSource{memory.Of([]tick{{"a", 1}}), err}, arkflow.ProcessingTime()).Sink("out", drop.Sink{})
+	require.ErrorIs(t, job.Run(t.Context()), err)
 }
 
 func (e ending) repeat(t *testing.T, rows memory.Source) {
