@@ -1,6 +1,9 @@
 package parquet
 
 import (
+	"bytes"
+	"encoding/base64"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -80,6 +83,30 @@ func TestOpen_bombsAreBounded(t *testing.T) {
 	assert.ErrorContains(t, err, "parquet: row group 0: ")
 	t.Log(err)
 	require.NoError(t, r.Close())
+}
+
+func TestOpen_theStoredSchemaCannotClaimMemory(t *testing.T) {
+	s := blocktest.Schema(t, "int64", "string")
+	file := blocktest.Write(t, New(nil), s, blocktest.Rows(nil, s, 0, 3))
+	at := bytes.Index(file, []byte("ARROW:schema")) + len("ARROW:schema")
+	at += bytes.Index(file[at:], []byte("/////")) // the mark FFFFFFFF before a length
+	end := at + bytes.IndexFunc(file[at:], func(r rune) bool { return r < '+' })
+	stored, err := base64.StdEncoding.DecodeString(string(file[at:end]))
+	require.NoError(t, err)
+	for i := range stored {
+		for _, v := range []byte{0, 1, 0x7F, 0x80} { // lengths of many gigabytes among them
+			bad := bytes.Clone(stored)
+			bad[i] = v
+			base64.StdEncoding.Encode(file[at:end], bad)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			if r, err := blocktest.Open(New(nil), nil, file, 10, 1<<20); err == nil {
+				require.NoError(t, r.Close())
+			}
+			runtime.ReadMemStats(&after)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(8<<20), "byte %d = %d", i, v)
+		}
+	}
 }
 
 func TestOpen_readsOnlyTheColumnsOfTheSchema(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -106,16 +107,25 @@ func checkStored(f *file.Reader) error {
 	if err != nil {
 		return fmt.Errorf("damaged: schema: %w", err)
 	}
-	for skip := 0; skip <= 4; skip += 4 { // the length, in newer files behind four bytes FF
-		if len(text) < skip+4 {
-			break
+	damaged := errors.New("damaged: schema")
+	var n uint32
+	for i := 0; i < 2 && (i == 0 || n == 0xFFFFFFFF); i++ { // the length, in newer files behind four bytes FF
+		if len(text) < 4 {
+			return damaged
 		}
-		if n := binary.LittleEndian.Uint32(text[skip:]); n != 0xFFFFFFFF && int64(n) <= int64(len(text)-skip-4) {
-			_, err := blocks.VerifyMessage(text[skip+4:])
-			return err
-		}
+		n, text = binary.LittleEndian.Uint32(text), text[4:]
 	}
-	return errors.New("damaged: schema")
+	if int64(n) > int64(len(text)) {
+		return damaged
+	}
+	m, err := blocks.VerifyMessage(text[:n])
+	switch {
+	case err != nil:
+		return err
+	case m.Kind != ipc.MessageSchema || m.Body > int64(len(text))-int64(n):
+		return damaged
+	}
+	return nil
 }
 
 // Schema is part of codec.BlockReader.
@@ -166,7 +176,7 @@ func (r *reader) Next() (b *column.Batch, err error) {
 		b, err = r.next()
 		return err
 	})
-	if err != nil && !errors.Is(err, io.EOF) {
+	if err != nil && err != io.EOF { //nolint:errorlint // a failure may wrap it
 		return nil, fmt.Errorf("parquet: row group %d: %w", r.place.Block, err)
 	}
 	return b, err
