@@ -1,6 +1,9 @@
 package column
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Compact gives the rows that are there as a batch without a selection: b itself (retained) where it has none.
 // The caller owns the result.
@@ -189,13 +192,36 @@ func gather[T any](dst, src []T, rows []uint32) {
 }
 
 func gatherBits(out *Batch, src []byte, rows []uint32) (dst []byte, zeros int) {
-	dst = AllocZero[byte](out, BitmapLen(len(rows)))
-	for i, r := range rows {
-		bit := src[r>>3] >> (r & 7) & 1
-		dst[i>>3] |= bit << (i & 7)
-		zeros += int(1 - bit)
+	dst = Alloc[byte](out, BitmapLen(len(rows)))
+	ones, i := 0, 0
+	for ; i+8 <= len(rows); i += 8 {
+		x := gatherByte(src, (*[8]uint32)(rows[i:]))
+		dst[i>>3] = x
+		ones += bits.OnesCount8(x)
 	}
-	return dst, zeros
+	if i < len(rows) {
+		x := byte(0)
+		for k, r := range rows[i:] {
+			x |= src[r>>3] >> (r & 7) & 1 << k
+		}
+		dst[i>>3] = x
+		ones += bits.OnesCount8(x)
+	}
+	return dst, len(rows) - ones
+}
+
+// gatherByte gives the bits of eight rows. What a filter leaves is often a run.
+func gatherByte(src []byte, r *[8]uint32) byte {
+	first := r[0]
+	if r[1] == first+1 && r[2] == first+2 && r[3] == first+3 && r[4] == first+4 && r[5] == first+5 && r[6] == first+6 && r[7] == first+7 {
+		at, shift := first>>3, first&7
+		if shift == 0 {
+			return src[at]
+		}
+		return src[at]>>shift | src[at+1]<<(8-shift)
+	}
+	bit := func(r uint32) byte { return src[r>>3] >> (r & 7) & 1 }
+	return bit(r[0]) | bit(r[1])<<1 | bit(r[2])<<2 | bit(r[3])<<3 | bit(r[4])<<4 | bit(r[5])<<5 | bit(r[6])<<6 | bit(r[7])<<7
 }
 
 func gatherBytes(out *Batch, dst, src *Column, rows []uint32) {
@@ -207,8 +233,13 @@ func gatherBytes(out *Batch, dst, src *Column, rows []uint32) {
 		off[i+1] = total
 	}
 	data := Alloc[byte](out, int(total))
-	for i, r := range rows {
-		copy(data[off[i]:off[i+1]], src.Data[src.Offsets[r]:src.Offsets[r+1]])
+	for i := 0; i < len(rows); { // the texts of rows that follow each other lie side by side
+		next := i + 1
+		for next < len(rows) && rows[next] == rows[next-1]+1 {
+			next++
+		}
+		copy(data[off[i]:off[next]], src.Data[src.Offsets[rows[i]]:])
+		i = next
 	}
 	dst.Data, dst.Offsets = data, off
 }
