@@ -190,6 +190,7 @@ func (bd *binder) arithDecimals(n *tree.Node, l, r bound) (bound, bool) {
 		bd.faultf(n, "multiply by the inverse, or make one side a float", "decimals have no %s", tree.Symbols[n.Op])
 		return bound{}, false
 	}
+	whole, c := wholeByDecimal(l, r)
 	l, r = bd.asDecimal(l), bd.asDecimal(r)
 	a, b := tree.PlainType(l.typ).(*arrow.Decimal128Type), tree.PlainType(r.typ).(*arrow.Decimal128Type)
 	s := &pairStep{op: n.Op, kind: column.Decimal}
@@ -205,9 +206,24 @@ func (bd *binder) arithDecimals(n *tree.Node, l, r bound) (bound, bool) {
 		bd.faultf(n, "", "the result of %s %s %s would have more than %d digits after the point", a, tree.Symbols[n.Op], b, calc.MaxDigits)
 		return bound{}, false
 	}
+	if n.Op == tree.OpMul && c != nil {
+		return bd.finish(n, &wideStep{child: bd.cast(whole, arrow.PrimitiveTypes.Int64).step, c: int64(c.Words()[0])}, t, false, l, r)
+	}
 	s.a, s.b, s.digits = l.use(), r.use(), t.Precision
 	s.what = &failure{node: n, a: a, b: b, to: t}
 	return bd.finish(n, s, t, true, l, r)
+}
+
+// wholeByDecimal gives the side that is of signed integers and the other one where that is a decimal constant of at most 64 bits: no
+// product of the two has more than 38 digits.
+func wholeByDecimal(l, r bound) (whole bound, c *tree.Literal) {
+	if l.lit != nil {
+		l, r = r, l
+	}
+	if l.lit != nil || r.lit == nil || r.lit.IsNull() || !signed(l.kind) || r.kind != column.Decimal || !calc.Narrow(r.lit.Words()) {
+		return bound{}, nil
+	}
+	return l, r.lit
 }
 
 func (bd *binder) negate(n *tree.Node) (bound, bool) {

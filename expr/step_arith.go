@@ -185,6 +185,22 @@ func (ev *Evaluator) gathered(x step, b block, v *vec) []int64 {
 	return column.Values[int64](col)
 }
 
+// wideStep is x * c over int64 as a decimal. It cannot fail.
+type wideStep struct {
+	child step
+	c     int64
+}
+
+func (s *wideStep) eval(ev *Evaluator, b block, dst []byte) vec {
+	x := s.child.eval(ev, b, nil)
+	v := vec{}
+	v.data, v.buf = ev.room(dst, b.n, 16)
+	ev.inherit(&v, &x)
+	calc.MulWide(column.View[int128](v.data), column.View[int64](x.data), s.c)
+	ev.done(&x)
+	return v
+}
+
 // divStep is x / d or x % d over int64 for a constant |d| >= 2. It cannot fail.
 type divStep struct {
 	child step

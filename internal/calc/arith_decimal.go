@@ -96,6 +96,18 @@ func Product(a, b Int128, digits int32) (Int128, bool) {
 	return r, true
 }
 
+// MulWide is dst[i] = x[i] * c, which always fits.
+func MulWide(dst []Int128, x []int64, c int64) {
+	dst = dst[:len(x)]
+	for i, a := range x {
+		hi, lo := bits.Mul64(uint64(a), uint64(c))
+		dst[i] = Int128{lo, hi - uint64(a>>63&c) - uint64(c>>63&a)}
+	}
+}
+
+// Narrow tells whether 64 bits hold v.
+func Narrow(v Int128) bool { return narrow(v) }
+
 // Sum gives a+b if its magnitude is below 10^digits; those of a and b are below 10^38.
 func Sum(a, b Int128, digits int32) (Int128, bool) {
 	lo, carry := bits.Add64(a[0], b[0], 0)
