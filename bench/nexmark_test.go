@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"github.com/zeebo/xxh3"
 	"go.uber.org/goleak"
 
 	"github.com/arkflow-go/arkflow/bench/events"
@@ -174,7 +173,7 @@ func modelChecksum(columns []string, rows []row) (sum uint64) {
 			case time.Time:
 				word = uint64(v.UnixMilli())
 			case string:
-				word = xxh3.HashString(v)
+				word = foldText([]byte(v))
 			}
 			term = term*foldFactor + word
 		}

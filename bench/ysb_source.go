@@ -33,7 +33,6 @@ const (
 	ysbUserID = iota
 	ysbPageID
 	ysbAdID
-	ysbCampaignID
 )
 
 // ysbID is the id of thing number k of a space.

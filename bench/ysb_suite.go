@@ -43,7 +43,7 @@ func ysbBinary(p int, in operator.Source, out operator.Sink) *arkflow.Job {
 	views := job.Source("events", in, arkflow.EventTime("event_time")).
 		Filter("views", expr.T("event_type = 0")).
 		Select("ad", "ad_id", "event_time")
-	count(views.Apply("campaign", ysbJoin(func(id uuid) string { return string(id[:]) })), out)
+	count(views.Apply("campaign", ysbJoin(findBytes())), out)
 	return job
 }
 
@@ -54,7 +54,7 @@ func ysbJSON(p int, in operator.Source, out operator.Sink) *arkflow.Job {
 		Filter("views", expr.T("event_type = 'view'")).
 		Select("ad", "ad_id", expr.T("from_epoch(cast(event_time as int64), 'ms')").As("event_time")).
 		Apply("time", operator.WithTimestamps(operator.TimePolicy{Kind: operator.EventTimePolicy, Column: "event_time"}))
-	count(views.Apply("campaign", ysbJoin(uuid.text)), out)
+	count(views.Apply("campaign", ysbJoin(findTexts())), out)
 	return job
 }
 
@@ -64,37 +64,65 @@ func count(views arkflow.Stream, out operator.Sink) {
 		Sink("out", out)
 }
 
-// ysbJoin puts the campaign in the place of the advertisement. The ids of both are of one type: bytes or text, as id gives them.
-func ysbJoin(id func(uuid) string) operator.Operator {
-	campaigns := make(map[string][]byte, ysbAds)
-	for ad := range ysbAds {
-		campaigns[id(ysbID(ysbAdID, ad))] = []byte(id(ysbID(ysbCampaignID, ad/10)))
+// ysbJoin puts the number of the campaign in the place of the advertisement. find looks a column of these up.
+func ysbJoin(find func(ads arrow.Array, campaigns []int64) error) operator.Operator {
+	joined := func(in *arrow.Schema) (*arrow.Schema, error) {
+		return arrow.NewSchema([]arrow.Field{{Name: "campaign_id", Type: arrow.PrimitiveTypes.Int64}, in.Field(1)}, nil), nil
 	}
-	size := len(id(uuid{}))
-	schema := func(in *arrow.Schema) (*arrow.Schema, error) {
-		return arrow.NewSchema([]arrow.Field{{Name: "campaign_id", Type: in.Field(0).Type}, in.Field(1)}, nil), nil
-	}
-	return operator.MapBatch(schema, func(in arrow.RecordBatch) (arrow.RecordBatch, error) {
-		ads, n := in.Column(0).Data(), int(in.NumRows())
-		offsets, texts := column.View[int32](ads.Buffers()[1].Bytes())[ads.Offset():], ads.Buffers()[2].Bytes()
-		found, ends := make([]byte, 0, n*size), make([]int32, n+1)
-		for i := range n {
-			ad := texts[offsets[i]:offsets[i+1]]
-			campaign, ok := campaigns[string(ad)]
-			if !ok {
-				return nil, fmt.Errorf("no campaign has the advertisement %x", ad)
-			}
-			found = append(found, campaign...)
-			ends[i+1] = int32(len(found))
-		}
-		made := array.NewData(ads.DataType(), n, []*memory.Buffer{nil, memory.NewBufferBytes(column.BytesOf(ends)), memory.NewBufferBytes(found)}, nil, 0, 0)
-		defer made.Release()
-		ids := array.MakeFromData(made)
-		defer ids.Release()
-		to, err := schema(in.Schema())
+	return operator.MapBatch(joined, func(in arrow.RecordBatch) (arrow.RecordBatch, error) {
+		schema, err := joined(in.Schema())
 		if err != nil {
 			return nil, err
 		}
-		return array.NewRecordBatch(to, []arrow.Array{ids, in.Column(1)}, in.NumRows()), nil
+		found := make([]int64, in.NumRows())
+		if err := find(in.Column(0), found); err != nil {
+			return nil, err
+		}
+		data := array.NewData(arrow.PrimitiveTypes.Int64, len(found), []*memory.Buffer{nil, memory.NewBufferBytes(column.BytesOf(found))}, nil, 0, 0)
+		defer data.Release()
+		campaigns := array.NewInt64Data(data)
+		defer campaigns.Release()
+		return array.NewRecordBatch(schema, []arrow.Array{campaigns, in.Column(1)}, in.NumRows()), nil
 	})
+}
+
+// ysbMap is the campaigns by advertisement, as key gives its id.
+func ysbMap[K comparable](key func(uuid) K) map[K]int64 {
+	m := make(map[K]int64, ysbAds)
+	for ad := range ysbAds {
+		m[key(ysbID(ysbAdID, ad))] = int64(ad / 10)
+	}
+	return m
+}
+
+// findBytes looks up ids of 128 bits.
+func findBytes() func(ads arrow.Array, campaigns []int64) error {
+	m := ysbMap(func(id uuid) uuid { return id })
+	return func(ads arrow.Array, campaigns []int64) error {
+		ids := ads.(*array.Binary).ValueBytes()
+		for i := range campaigns {
+			c, ok := m[uuid(ids[i*len(uuid{}):])]
+			if !ok {
+				return fmt.Errorf("no campaign has the advertisement %x", ads.(*array.Binary).Value(i))
+			}
+			campaigns[i] = c
+		}
+		return nil
+	}
+}
+
+// findTexts looks up ids that are written out.
+func findTexts() func(ads arrow.Array, campaigns []int64) error {
+	m := ysbMap(uuid.text)
+	return func(ads arrow.Array, campaigns []int64) error {
+		ids := ads.(*array.String)
+		for i := range campaigns {
+			c, ok := m[ids.Value(i)]
+			if !ok {
+				return fmt.Errorf("no campaign has the advertisement %q", ids.Value(i))
+			}
+			campaigns[i] = c
+		}
+		return nil
+	}
 }
