@@ -94,7 +94,7 @@ func TestOpen_theStoredSchemaCannotClaimMemory(t *testing.T) {
 	stored, err := base64.StdEncoding.DecodeString(string(file[at:end]))
 	require.NoError(t, err)
 	for i := range stored {
-		for _, v := range []byte{0, 1, 0x7F, 0x80} { // lengths of many gigabytes among them
+		for _, v := range []byte{0, 1, 0x7F, 0x80, stored[i] + 1} { // lengths of many gigabytes among them
 			bad := bytes.Clone(stored)
 			bad[i] = v
 			base64.StdEncoding.Encode(file[at:end], bad)

@@ -101,7 +101,7 @@ func (v *verifier) table(at int) (t table, err error) {
 		return t, errMetadata
 	}
 	t.size = int(binary.LittleEndian.Uint16(v.b[t.fields:]))
-	if t.size < 4 || t.fields+t.size > len(v.b) {
+	if t.size < 4 || t.size%2 != 0 || t.fields+t.size > len(v.b) { // of an odd size arrow-go would read one field more than field does
 		return t, errMetadata
 	}
 	return t, nil
