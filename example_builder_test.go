@@ -273,6 +273,6 @@ func ExamplePlan_Mermaid() {
 	//     o1["per-minute<br/>window"]
 	//     o2["out<br/>sink stdout"]
 	//   end
-	//   o0 -->|"hash by symbol"| o1
+	//   o0 -->|"hash by symbol, pre-aggregated where it pays"| o1
 	//   o1 -->|"fused"| o2
 }

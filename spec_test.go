@@ -284,10 +284,10 @@ func TestB5_keyOfAnEdge(t *testing.T) {
 		edge         arkflow.EdgeSpec
 		want         string
 	}{
-		"of the edge":     {rows("a", "b"), window, arkflow.EdgeSpec{Key: arkflow.SpecKey{"a", "b"}, Partitioned: true}, "from in: hash by a, b\n"},
-		"edge wins":       {rows("a", "b"), keyed, arkflow.EdgeSpec{Key: arkflow.SpecKey{"a"}}, "from in: hash by a\n"},
-		"of the operator": {rows("a", "b"), keyed, arkflow.EdgeSpec{}, "from in: hash by b\n"},
-		"meta":            {rows("a", "__meta_key"), window, arkflow.EdgeSpec{Partitioned: true}, "from in: hash by __meta_key\n"},
+		"of the edge":     {rows("a", "b"), window, arkflow.EdgeSpec{Key: arkflow.SpecKey{"a", "b"}, Partitioned: true}, "from in: hash by a, b, pre-aggregated where it pays\n"},
+		"edge wins":       {rows("a", "b"), keyed, arkflow.EdgeSpec{Key: arkflow.SpecKey{"a"}}, "from in: hash by a, pre-aggregated where it pays\n"},
+		"of the operator": {rows("a", "b"), keyed, arkflow.EdgeSpec{}, "from in: hash by b, pre-aggregated where it pays\n"},
+		"meta":            {rows("a", "__meta_key"), window, arkflow.EdgeSpec{Partitioned: true}, "from in: hash by __meta_key, pre-aggregated where it pays\n"},
 		"none":            {rows("a"), map[string]any{}, arkflow.EdgeSpec{Partitioned: true}, "from in: rebalance\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

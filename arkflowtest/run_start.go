@@ -73,7 +73,7 @@ func start(ctx context.Context, job *arkflow.Job, cfg *config) (*run, error) {
 	}
 	h := &harness.Config{
 		Source: r.source, Sink: r.sink, Parallelism: cfg.parallelism, LinkBatches: cfg.links, CheckpointEvery: cfg.every,
-		Hooks: engine.Hooks{PollOrder: cfg.pollOrder(), BarrierEveryPoll: cfg.barriers, Quiet: r.wake, DebugPool: true},
+		Hooks: engine.Hooks{PollOrder: cfg.pollOrder(), BarrierEveryPoll: cfg.barriers, Gather: cfg.gather, Quiet: r.wake, DebugPool: true},
 		Store: r, Started: func(x *engine.Execution) { r.exec = x },
 	}
 	if s := cfg.restore; s != nil {

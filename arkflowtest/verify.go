@@ -25,7 +25,7 @@ type regime struct {
 
 // Verify runs a job in all the ways that must not matter and compares what its sinks hold: scripted batches of 1, 7, 1,000, 8,192 and random
 // numbers of rows; 1, 2 and 7 tasks of every operator; splits polled in turn and in random order, by fixed seeds and one fresh one, which is
-// printed; links that hold a single batch; an epoch after every row (of an input of more than 150 rows: after every batch); a restore from
+// printed; links that hold a single batch; rows gathered by key before they change tasks, or not; an epoch after every row (of an input of more than 150 rows: after every batch); a restore from
 // every epoch. It takes the options of Run: give the expected rows by Want, and by Counts what must add up. Without a Want the first run is
 // what the others are compared to. Results of processing time, of windows that evict and of sums of floats that are not exact may differ between
 // runs by nature.
@@ -73,6 +73,7 @@ func rowsIn(opts []Option) (n int) {
 
 func regimes(rows, maxParallelism int, fresh uint64) (out []regime) {
 	add := func(name string, opts ...Option) { out = append(out, regime{name, opts}) }
+	gather := func(c *config) { c.gather = true }
 	for _, p := range []int{1, 2, 7} {
 		if p > maxParallelism {
 			continue
@@ -85,13 +86,14 @@ func regimes(rows, maxParallelism int, fresh uint64) (out []regime) {
 			if rows <= largeInput || n > 7 {
 				add(fmt.Sprintf("batches of %d, parallelism %d", n, p), tasks, BatchRows(n))
 			}
-			add(fmt.Sprintf("batches of %d, parallelism %d, random polling, links of 1", n, p), tasks, BatchRows(n), RandomPolling(uint64(n)), LinkBatches(1))
+			add(fmt.Sprintf("batches of %d, parallelism %d, random polling, links of 1", n, p), tasks, BatchRows(n), RandomPolling(uint64(n)), LinkBatches(1), gather)
 		}
 		for seed := range uint64(2) {
-			add(fmt.Sprintf("random batches %d, parallelism %d", seed, p), tasks, RandomCuts(seed), RandomPolling(seed+17))
+			add(fmt.Sprintf("random batches %d, parallelism %d", seed, p), tasks, RandomCuts(seed), RandomPolling(seed+17), func(c *config) { c.gather = seed == 1 })
 		}
 		r := rand.New(rand.NewPCG(fresh, uint64(p)))
-		add(fmt.Sprintf("fresh random batches, parallelism %d", p), tasks, RandomCuts(r.Uint64()), RandomPolling(r.Uint64()), LinkBatches(1+r.IntN(3)))
+		add(fmt.Sprintf("fresh random batches, parallelism %d", p), tasks, RandomCuts(r.Uint64()), RandomPolling(r.Uint64()), LinkBatches(1+r.IntN(3)),
+			func(c *config) { c.gather = fresh%2 == 0 })
 	}
 	every, how := BarrierEveryRow(), "row"
 	if rows > smallInput {
@@ -100,7 +102,7 @@ func regimes(rows, maxParallelism int, fresh uint64) (out []regime) {
 	for _, p := range []int{1, 2} {
 		if p <= maxParallelism {
 			add(fmt.Sprintf("barrier after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)))
-			add(fmt.Sprintf("restore after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)+3), func(c *config) { c.sparse = p > 1 })
+			add(fmt.Sprintf("restore after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)+3), gather, func(c *config) { c.sparse = p > 1 })
 		}
 	}
 	return out

@@ -27,19 +27,8 @@ func newComputer(b *bound) computer {
 func (x *task) compute(b *column.Batch, rows rowSet, now int64) (*column.Batch, rowSet, error) {
 	c := &x.computer
 	c.errs.Reset()
-	d := b.Derive()
+	d := selected(b, rows)
 	defer func() { d.Release() }()
-	switch {
-	case rows.rows != nil:
-		d.Sel = rows.rows
-	case rows.len() < b.Rows:
-		d.Sel = column.Alloc[uint32](d, rows.len())
-		for i := range d.Sel {
-			d.Sel[i] = uint32(rows.lo + i)
-		}
-	default:
-		d.Sel = nil
-	}
 	out, err := c.eval(d)
 	if err != nil {
 		return nil, rowSet{}, err
@@ -69,9 +58,26 @@ func (x *task) compute(b *column.Batch, rows rowSet, now int64) (*column.Batch, 
 	return out, rowSet{hi: out.Rows}, nil
 }
 
-// computes reports whether compute has anything to do.
-func (x *task) computes() bool {
-	return len(x.b.programs) > 0 || x.processing && x.b.layout.Timed()
+// selected gives rows of a batch as a batch; the caller owns it.
+func selected(b *column.Batch, rows rowSet) *column.Batch {
+	d := b.Derive()
+	switch {
+	case rows.rows != nil:
+		d.Sel = rows.rows
+	case rows.len() < b.Rows:
+		d.Sel = column.Alloc[uint32](d, rows.len())
+		for i := range d.Sel {
+			d.Sel[i] = uint32(rows.lo + i)
+		}
+	default:
+		d.Sel = nil
+	}
+	return d
+}
+
+// computes reports whether compute has anything to do. What is computed of partial results is in them.
+func (x *task) computes(b *column.Batch) bool {
+	return (len(x.b.programs) > 0 || x.processing && x.b.layout.Timed()) && b.Schema != x.b.layout.Partial()
 }
 
 // rowError gives an error of an expression as one of the engine.

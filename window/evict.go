@@ -115,13 +115,13 @@ func (x *instance) takeEvicted(start int64, b *column.Batch, rows rowSet) rowSet
 		if t.start != start {
 			continue
 		}
-		n := rows.len()
+		n := x.weigh(b, rows)
 		if t.groups == nil {
 			rows = rowSet{}
 		} else {
 			rows = x.outside(t.groups, b, rows)
 		}
-		x.ctx.Counters.Drop(operator.DropEvicted, n-rows.len())
+		x.ctx.Counters.Drop(operator.DropEvicted, n-x.weigh(b, rows))
 	}
 	return rows
 }
@@ -130,7 +130,7 @@ func (x *instance) takeEvicted(start int64, b *column.Batch, rows rowSet) rowSet
 func (x *task) outside(groups map[int]bool, b *column.Batch, rows rowSet) rowSet {
 	hash := b.Hash
 	if hash == nil {
-		hash = keys.Hash(nil, b, x.b.keys)
+		hash = keys.Hash(nil, b, x.b.layout.Keys(b))
 	}
 	var kept []uint32
 	for i := range rows.len() {

@@ -55,7 +55,7 @@ func (x *instance) Process(_ int, b *column.Batch, out operator.Output) error {
 	if err != nil || rows.len() == 0 {
 		return err
 	}
-	if x.computes() {
+	if x.computes(b) {
 		if b, rows, err = x.compute(b, rows, 0); err != nil || b == nil {
 			return err
 		}
@@ -200,7 +200,7 @@ func (x *instance) arrive(b *column.Batch) error {
 	if err != nil || rows.len() == 0 {
 		return err
 	}
-	if x.computes() {
+	if x.computes(b) {
 		if b, rows, err = x.compute(b, rows, now); err != nil || b == nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (x *task) takeLate(b *column.Batch, rows rowSet, out operator.Output) (rowS
 		kept = append(kept, uint32(r))
 	}
 	x.kept, x.late = kept, late
-	x.ctx.Counters.AddLate(len(late))
+	x.ctx.Counters.AddLate(x.weigh(b, rowSet{rows: late}))
 	return rowSet{rows: kept}, x.routeRows(b, late, out)
 }
 

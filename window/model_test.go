@@ -99,12 +99,12 @@ func (m *model) row(b *column.Batch, row int, t int64, valid bool, j int64) {
 		return
 	}
 	last := t - ((t-m.offset)%m.step+m.step)%m.step
-	if last+m.size+m.lateness <= max(j, m.watermark) {
-		m.late++
-		return
-	}
 	if last+m.size <= t {
 		m.gaps++
+		return
+	}
+	if last+m.size+m.lateness <= max(j, m.watermark) {
+		m.late++
 		return
 	}
 	var key []string

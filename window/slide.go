@@ -9,8 +9,7 @@ import (
 	"github.com/arkflow-go/arkflow/operator"
 )
 
-// Overlapping windows keep slices that run between neighbouring edges of windows, starts and ends: at most two a slide. A row is added
-// to one slice, and a window's result is that of its slices (see running).
+// Overlapping windows keep slices (see slicer). A row is added to one slice, and a window's result is that of its slices (see running).
 //
 // A slice is known by its first instant, `at`, and by `from`, the start of the first window that has it. A row that
 // comes when a window with its slice has fired already, or that J makes late for some of its windows, goes to another slice of the
@@ -34,8 +33,7 @@ func (s *slice) in(start int64) bool { return s.from <= start && start <= s.last
 // sliding is a window operator in one task whose windows overlap.
 type sliding struct {
 	task
-	first   int64 // length of the first slice of a slide; 0 where a slide is one slice
-	whole   int64 // windows that have the slice at the beginning of a slide
+	cut     slicer
 	index   *kernel.Index
 	results *kernel.Results
 	running running
@@ -48,24 +46,17 @@ type sliding struct {
 	evicted    evictedTo
 	compactAt  int // keys in the index from which on it is looked for dead ones
 
-	out     operator.Output // of the batch that is being processed
-	buckets buckets
-	parts   [2][]uint32 // scratch: rows of the two slices of a slide
-	strays  []stray
-	into    []*kernel.Cells
-	fix     corrections
+	out    operator.Output // of the batch that is being processed
+	strays []stray
+	into   []*kernel.Cells
+	fix    corrections
 }
 
 // minCompact is the number of keys below which the index is not looked over while there are slices.
 const minCompact = 1 << 12
 
 func newSliding(t task) *sliding {
-	x := &sliding{task: t, edge: operator.MinWatermark, compactAt: minCompact}
-	x.first = t.grid.size % t.grid.step
-	x.whole = t.grid.size / t.grid.step
-	if x.first > 0 {
-		x.whole++
-	}
+	x := &sliding{task: t, cut: newSlicer(t.grid), edge: operator.MinWatermark, compactAt: minCompact}
 	x.evicted.to = operator.MinWatermark
 	x.index = kernel.NewIndex(t.b.layout)
 	x.results = kernel.NewCellResults(x.index, t.b.out.Schema, t.ctx.Pool, x.overflow)
@@ -80,23 +71,6 @@ func newSliding(t task) *sliding {
 	return x
 }
 
-// sliceOf is the slice of an instant: its first instant, its end, and the starts of the first and last window that have it.
-func (x *sliding) sliceOf(t int64) (at, end, from, last int64) {
-	past := x.grid.past(t)
-	last = t - past
-	at, end = last, addTo(last, x.grid.step)
-	n := x.whole
-	switch {
-	case x.first == 0:
-	case past < x.first:
-		end = last + x.first
-	default:
-		at += x.first
-		n--
-	}
-	return at, end, last - (n-1)*x.grid.step, last
-}
-
 // Process implements operator.Instance.
 func (x *sliding) Process(_ int, b *column.Batch, out operator.Output) error {
 	x.out = out
@@ -107,7 +81,7 @@ func (x *sliding) Process(_ int, b *column.Batch, out operator.Output) error {
 	if err != nil || rows.len() == 0 {
 		return err
 	}
-	if x.computes() {
+	if x.computes(b) {
 		if b, rows, err = x.compute(b, rows, 0); err != nil || b == nil {
 			return err
 		}
@@ -136,48 +110,7 @@ func (x *sliding) addAll(b *column.Batch, rows rowSet, lo, hi int64, ordered boo
 		}
 		lo, hi, ordered = span(b.Times, rows)
 	}
-	at, end, _, _ := x.sliceOf(lo)
-	if hi < end {
-		return x.addTo(x.slice(at), b, rows)
-	}
-	if ordered {
-		for rows.len() > 0 {
-			at, end, _, _ = x.sliceOf(b.Times[rows.at(0)])
-			n := before(b.Times, rows, end)
-			if err := x.addTo(x.slice(at), b, rows.cut(0, n)); err != nil {
-				return err
-			}
-			rows = rows.cut(n, rows.len())
-		}
-		return nil
-	}
-	return x.buckets.split(x.grid, b.Times, rows, x.grid.floor(lo), hi, func(start int64, rows rowSet) error {
-		return x.addSlide(start, b, rows)
-	})
-}
-
-// addSlide adds rows of one slide.
-func (x *sliding) addSlide(start int64, b *column.Batch, rows rowSet) error {
-	if x.first == 0 {
-		return x.addTo(x.slice(start), b, rows)
-	}
-	p := &x.parts
-	p[0], p[1] = p[0][:0], p[1][:0]
-	for i := range rows.len() {
-		r, second := rows.at(i), 0
-		if b.Times[r]-start >= x.first {
-			second = 1
-		}
-		p[second] = append(p[second], uint32(r))
-	}
-	for i, at := range [2]int64{start, start + x.first} {
-		if len(p[i]) > 0 {
-			if err := x.addTo(x.slice(at), b, rowSet{rows: p[i]}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return x.cut.each(b.Times, rows, lo, hi, ordered, func(at int64, rows rowSet) error { return x.addTo(x.slice(at), b, rows) })
 }
 
 // addTo adds rows to a slice, and to the running result where the slice is part of it.
@@ -208,7 +141,7 @@ func (x *sliding) slice(at int64) *slice {
 	if i > 0 && x.slices[i-1].at == at {
 		return x.slices[i-1]
 	}
-	_, _, from, last := x.sliceOf(at)
+	_, _, from, last := x.cut.sliceOf(at)
 	var before *kernel.Cells
 	if i > 0 {
 		before = x.slices[i-1].cells
@@ -404,13 +337,13 @@ func (x *sliding) arrive(b *column.Batch) error {
 	if err != nil || rows.len() == 0 {
 		return err
 	}
-	if x.computes() {
+	if x.computes(b) {
 		if b, rows, err = x.compute(b, rows, now); err != nil || b == nil {
 			return err
 		}
 		defer b.Release()
 	}
-	at, _, _, last := x.sliceOf(now)
+	at, _, _, last := x.cut.sliceOf(now)
 	switch {
 	case last <= x.evicted.to:
 		x.ctx.Counters.Drop(operator.DropEvicted, rows.len())

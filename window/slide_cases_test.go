@@ -44,6 +44,19 @@ func TestSlidesGreaterThanTheSizeLeaveGaps(t *testing.T) {
 	assert.Equal(t, map[string]int64{operator.DropGap: 2}, g.ctx.Counters.Dropped())
 }
 
+func TestRowsInGapsAreNeverLate(t *testing.T) {
+	for _, w := range []int64{operator.MinWatermark, 6, 8, 9, 30} { // before, in and after the gap
+		g := newRig(t, Sliding(3*ms, 10*ms).OnLate(Route), []Aggregate{Count()}, str)
+		g.watermark(w)
+		b := g.batch([]any{8, "A"}, []any{7, "A"}, []any{6, "A"})
+		b.Late = append(b.Late, pairOf(1, 8), pairOf(2, 30))
+		require.NoError(t, g.x.Process(0, b, g.out))
+		b.Release()
+		assert.Empty(t, g.out.late, "W = %d", w)
+		assert.Equal(t, map[string]int64{operator.DropGap: 3}, g.ctx.Counters.Dropped(), "W = %d", w)
+	}
+}
+
 func TestB05ASlidingRowMayBeLateForSomeOfItsWindows(t *testing.T) {
 	g := newRig(t, Sliding(10*ms, 5*ms), []Aggregate{Count()}, str)
 	g.feed([]any{7, "A"})

@@ -164,7 +164,7 @@ func (x *sliding) takeEvicted(b *column.Batch, rows rowSet, lo int64) rowSet {
 	var hash []uint64
 	if e.groups != nil {
 		if hash = b.Hash; hash == nil {
-			hash = keys.Hash(nil, b, x.b.keys)
+			hash = keys.Hash(nil, b, x.b.layout.Keys(b))
 		}
 	}
 	kept := make([]uint32, 0, rows.len())
@@ -178,7 +178,7 @@ func (x *sliding) takeEvicted(b *column.Batch, rows rowSet, lo int64) rowSet {
 			kept = append(kept, uint32(r))
 		}
 	}
-	x.ctx.Counters.Drop(operator.DropEvicted, rows.len()-len(kept))
+	x.ctx.Counters.Drop(operator.DropEvicted, x.weigh(b, rows)-x.weigh(b, rowSet{rows: kept}))
 	return rowSet{rows: kept}
 }
 

@@ -94,7 +94,7 @@ func (x *sliding) Restore(r state.Reader) error {
 	for i, name := range [2]string{stateSlices, stateStrays} {
 		var made map[target]*slice
 		load := kernel.NewCellLoad(x.index, x.owned(), func(at, from int64) *kernel.Cells {
-			_, _, normal, last := x.sliceOf(at)
+			_, _, normal, last := x.cut.sliceOf(at)
 			to := target{at, from, last, i == 1 || from != max(normal, x.opened)}
 			if !to.straggler {
 				return x.slice(at).cells

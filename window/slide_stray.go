@@ -24,7 +24,7 @@ type stray struct {
 
 // target finds the slice of a row; bound is max(J, W).
 func (x *sliding) target(t, bound int64) target {
-	at, _, from, last := x.sliceOf(t)
+	at, _, from, last := x.cut.sliceOf(t)
 	open := x.opened
 	if bound > x.watermark {
 		open = x.grid.open(bound, x.lateness)

@@ -45,6 +45,11 @@ func share(n int, ctx *operator.Context) int {
 	return max(1, int(part(ctx.KeyGroups.End)-part(ctx.KeyGroups.First)))
 }
 
+// weigh is the number of rows that rows of a batch stand for.
+func (x *task) weigh(b *column.Batch, rows rowSet) int {
+	return x.b.layout.Weigh(b, rows.lo, rows.hi, rows.rows)
+}
+
 // overflow applies the error policy to a result that does not fit its column.
 func (x *task) overflow(col, value, problem string) error {
 	return x.ctx.Reject(1, &operator.RowError{Field: col, Value: value, Problem: problem})
@@ -55,7 +60,7 @@ func (x *task) advance(w int64) { x.watermark, x.opened = w, x.grid.open(w, x.la
 
 var errNoTimes = errors.New("batch of an event-time stream has no times")
 
-// admit applies the policies to rows without time, to rows whose windows no int64 can hold, to rows in gaps and to late rows,
+// admit applies the policies to rows without time, to rows whose windows no int64 can hold, to rows in gaps, which are never late, and to late rows,
 // and gives the others: their least and greatest time, and whether they are in the order of time. None may be left.
 func (x *task) admit(b *column.Batch, out operator.Output) (rows rowSet, lo, hi int64, ordered bool, err error) {
 	rows = rowSet{hi: b.Rows, rows: b.Sel}
@@ -74,15 +79,15 @@ func (x *task) admit(b *column.Batch, out operator.Output) (rows rowSet, lo, hi 
 		}
 		lo, hi, ordered = span(b.Times, rows)
 	}
-	if lo < x.opened || x.pairsReach(b, lo) {
-		if rows, err = x.takeLate(b, rows, out); err != nil || rows.len() == 0 {
-			return rows, 0, 0, false, err
-		}
-		lo, hi, ordered = span(b.Times, rows)
-	}
 	if x.grid.size < x.grid.step && !x.together(lo, hi) {
 		if rows = x.takeGaps(b, rows); rows.len() == 0 {
 			return rows, 0, 0, false, nil
+		}
+		lo, hi, ordered = span(b.Times, rows)
+	}
+	if lo < x.opened || x.pairsReach(b, lo) {
+		if rows, err = x.takeLate(b, rows, out); err != nil || rows.len() == 0 {
+			return rows, 0, 0, false, err
 		}
 		lo, hi, ordered = span(b.Times, rows)
 	}
@@ -95,7 +100,8 @@ func (x *task) together(lo, hi int64) bool {
 	return past < x.grid.size && uint64(hi)-uint64(lo) < uint64(x.grid.size-past)
 }
 
-// takeGaps drops the rows between windows and gives the others. Late ones have been taken before.
+// takeGaps drops the rows between windows and gives the others. They are never late: whether W has passed a row that belongs to no window
+// depends on where batches are cut.
 func (x *task) takeGaps(b *column.Batch, rows rowSet) rowSet {
 	kept := x.kept[:0]
 	for i := range rows.len() {

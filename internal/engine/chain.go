@@ -23,9 +23,10 @@ type node struct {
 	inst   operator.Instance // nil: a source, a sink, or an operator whose input's schema never came
 	marks  operator.WatermarkHandler
 	timer  operator.TimerHandler
-	side   side            // what the instance does beside the task's goroutine
-	writer operator.Writer // sinks
-	pace   pace            // sinks: MaxRate
+	weigh  func(b *column.Batch) int // rows that a batch stands for; nil: its own
+	side   side                      // what the instance does beside the task's goroutine
+	writer operator.Writer           // sinks
+	pace   pace                      // sinks: MaxRate
 	// unsealed is what a two-phase writer has prepared and not committed yet, oldest first. An epoch that is aborted leaves
 	// its part to the next one: its rows are behind the positions that one seals.
 	unsealed []checkpoint.Prepared
@@ -165,7 +166,11 @@ func (n *node) process(in int, b *column.Batch) error {
 	if b.Len() == 0 {
 		return nil
 	}
-	n.rowsIn.Add(int64(b.Len()))
+	rows := b.Len()
+	if n.weigh != nil {
+		rows = n.weigh(b)
+	}
+	n.rowsIn.Add(int64(rows))
 	prev := n.enter()
 	var err error
 	if n.writer != nil {

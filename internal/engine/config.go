@@ -50,6 +50,8 @@ type Hooks struct {
 	PollOrder func(n int) int
 	// BarrierEveryPoll makes a source task wait for a new epoch after each poll that gave rows.
 	BarrierEveryPoll bool
+	// Gather makes edges gather rows by key, where they can, whether it pays or not.
+	Gather bool
 	// Quiet is called when nothing can move until a clock, a source or a caller does. It must not block.
 	Quiet func()
 	// DebugPool makes the pool of the execution poison what comes back, and a leak an error of Wait.

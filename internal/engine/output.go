@@ -1,10 +1,12 @@
 package engine
 
 import (
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/kernel"
 	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/internal/plan"
+	"github.com/arkflow-go/arkflow/internal/preagg"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
 )
@@ -17,13 +19,15 @@ const (
 	leastFlushRows = 512
 
 	flushBytes = 8 << 20 // or at this size
+
+	gatherEntries = 64 << 10 // entries that are gathered by key before they are sent, or flushBytes of them
 )
 
 // outEdge is an edge from an operator of a task to the tasks of another chain. It collects small batches for a receiver
 // that is busy, and sends at once to one that waits; rows never wait across a control element (DESIGN E2).
 type outEdge struct {
 	task    *task
-	ship    plan.Ship
+	way     plan.Ship
 	keys    []int // Hash: columns of the key
 	rehash  bool  // Hash: batches may carry the hashes of another key
 	targets []*target
@@ -31,18 +35,23 @@ type outEdge struct {
 	enough  int // collected rows that are sent to a busy receiver
 	turn    int // Rebalance: the next target
 	status  shuffle.Status
+
+	stage  preagg.Stage // Hash: gathers rows by key where it pays; nil where it cannot be
+	gate   preagg.Gate
+	always bool // gather whether it pays or not
 }
 
 // target is one receiver of an edge.
 type target struct {
-	link  *link.Link
-	rows  *column.Builder // collected; nil until needed
-	w     int64           // the watermark to send after the rows; MinWatermark where it has been sent
-	sentW int64
+	link   *link.Link
+	rows   *column.Builder // collected; nil until needed
+	schema *arrow.Schema   // of rows
+	w      int64           // the watermark to send after the rows; MinWatermark where it has been sent
+	sentW  int64
 }
 
 func newOutEdge(t *task, p plan.Edge, keys []int, links []*link.Link, keyGroups int) *outEdge {
-	e := &outEdge{task: t, ship: p.Ship, keys: keys, rehash: p.Rehash, status: shuffle.Active}
+	e := &outEdge{task: t, way: p.Ship, keys: keys, rehash: p.Rehash, status: shuffle.Active}
 	e.enough = min(flushRows, max(leastFlushRows, 4*flushRows/max(1, len(links))))
 	for _, l := range links {
 		e.targets = append(e.targets, &target{link: l, w: operator.MinWatermark, sentW: operator.MinWatermark})
@@ -55,19 +64,52 @@ func newOutEdge(t *task, p plan.Edge, keys []int, links []*link.Link, keyGroups 
 
 // emit sends a batch, borrowed for the call.
 func (e *outEdge) emit(b *column.Batch) error {
+	if e.stage == nil || !e.always && !e.gate.Open(b.Len()) {
+		return e.ship(b, e.keys)
+	}
+	rest, err := e.stage.Add(b)
+	if rest != nil {
+		defer rest.Release()
+	}
+	if err != nil {
+		return err
+	}
+	if entries, bytes := e.stage.Size(); entries >= gatherEntries || bytes >= flushBytes {
+		if err := e.sendGathered(operator.MaxWatermark); err != nil {
+			return err
+		}
+	}
+	if rest == nil {
+		return nil
+	}
+	return e.ship(rest, e.keys)
+}
+
+// sendGathered sends what was gathered and must leave before the watermark w.
+func (e *outEdge) sendGathered(w int64) error {
+	if e.stage == nil {
+		return nil
+	}
+	rows, entries, err := e.stage.Flush(w, func(b *column.Batch) error { return e.ship(b, e.stage.Keys()) })
+	e.gate.Left(rows, entries)
+	return err
+}
+
+// ship sends a batch with the key in those columns, borrowed for the call.
+func (e *outEdge) ship(b *column.Batch, keys []int) error {
 	if need := e.split != nil && b.Hash == nil; need || e.rehash && b.Hash != nil {
 		d := b.Derive()
 		defer d.Release()
 		d.Hash = nil
 		if e.split != nil {
-			d.Hash = kernel.HashColumns(column.Alloc[uint64](d, d.Rows), d, e.keys)
+			d.Hash = kernel.HashColumns(column.Alloc[uint64](d, d.Rows), d, keys)
 		}
 		b = d
 	}
 	switch {
 	case e.split != nil:
 		return e.scatter(b)
-	case e.ship == plan.Rebalance && len(e.targets) > 1:
+	case e.way == plan.Rebalance && len(e.targets) > 1:
 		t := e.targets[e.turn]
 		e.turn = (e.turn + 1) % len(e.targets)
 		return e.add(t, b, nil)
@@ -110,8 +152,14 @@ func (e *outEdge) add(t *target, b *column.Batch, rows []uint32) error {
 		}
 		return e.push(t, own)
 	}
+	if t.schema != b.Schema { // rows after what was gathered, or the other way round
+		if err := e.flushTarget(t); err != nil {
+			return err
+		}
+		e.discardOf(t)
+	}
 	if t.rows == nil {
-		t.rows = column.NewBuilder(e.task.pool(), b.Schema)
+		t.rows, t.schema = column.NewBuilder(e.task.pool(), b.Schema), b.Schema
 	}
 	if t.rows.Len() > 0 && !t.rows.Fits(b, rows) {
 		if err := e.flushTarget(t); err != nil {
@@ -148,8 +196,11 @@ func (e *outEdge) flushTarget(t *target) error {
 	return nil
 }
 
-// flush sends everything that is collected.
+// flush sends everything that is gathered or collected.
 func (e *outEdge) flush() error {
+	if err := e.sendGathered(operator.MaxWatermark); err != nil {
+		return err
+	}
 	for _, t := range e.targets {
 		if err := e.flushTarget(t); err != nil {
 			return err
@@ -160,6 +211,9 @@ func (e *outEdge) flush() error {
 
 // watermark sends w after the rows that it follows; while rows wait for a busy receiver it waits with them.
 func (e *outEdge) watermark(w int64) error {
+	if err := e.sendGathered(w); err != nil {
+		return err
+	}
 	for _, t := range e.targets {
 		t.w = max(t.w, w)
 		if t.rows != nil && t.rows.Len() > 0 && !t.link.Waiting() {
@@ -172,8 +226,11 @@ func (e *outEdge) watermark(w int64) error {
 	return nil
 }
 
-// control sends a barrier or a status to every receiver, after everything that is collected.
+// control sends a barrier or a status to every receiver, after everything that is gathered or collected.
 func (e *outEdge) control(el shuffle.Element) error {
+	if err := e.sendGathered(operator.MaxWatermark); err != nil {
+		return err
+	}
 	for _, t := range e.targets {
 		if err := e.flushTarget(t); err != nil {
 			return err
@@ -197,8 +254,13 @@ func (e *outEdge) setStatus(s shuffle.Status) error {
 // discard gives collected rows back; the task has ended.
 func (e *outEdge) discard() {
 	for _, t := range e.targets {
-		if t.rows != nil {
-			t.rows.Discard()
-		}
+		e.discardOf(t)
+	}
+}
+
+func (e *outEdge) discardOf(t *target) {
+	if t.rows != nil {
+		t.rows.Discard()
+		t.rows = nil
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/internal/plan"
+	"github.com/arkflow-go/arkflow/internal/preagg"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
 	"github.com/arkflow-go/arkflow/state"
@@ -265,6 +266,9 @@ func (b *builder) connect() error {
 				t.ports = append(t.ports, e.In)
 			}
 			edge := newOutEdge(n.task, e, keys, links, b.x.cfg.Plan.MaxParallelism)
+			if m, ok := b.bound[e.To].(preagg.Maker); ok && edge.split != nil {
+				edge.stage, edge.always = m.PreAggregate(b.x.pool), b.x.hooks.Gather
+			}
 			p.edges = append(p.edges, edge)
 			n.task.edges = append(n.task.edges, edge)
 		}
@@ -344,6 +348,9 @@ func (b *builder) makeInstance(n *node, g *graph.Node) error {
 	n.marks, _ = inst.(operator.WatermarkHandler)
 	n.timer, _ = inst.(operator.TimerHandler)
 	n.take(inst, g.Operator)
+	if m, ok := bound.(preagg.Maker); ok {
+		n.weigh = m.Weigh
+	}
 	if c, ok := inst.(operator.Closer); ok {
 		b.x.closers = append(b.x.closers, closer{n, c.Close})
 	}

@@ -196,6 +196,12 @@ func addBlock(into []*Cells, b *column.Batch, n int, at rowAt) error {
 		return err
 	}
 	for _, c := range into {
+		if b.Schema == x.l.partial {
+			if err := c.addPartial(b, n, at, nums); err != nil {
+				return err
+			}
+			continue
+		}
 		c.rows += int64(n)
 		if c.dense && x.simple {
 			if arg := &b.Cols[x.l.args[0].col]; !at.anyNull(arg, n) {

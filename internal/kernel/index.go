@@ -18,6 +18,8 @@ type Index struct {
 	refs   [blockRows]uint32 // their cells
 	keys   [blockRows]uint32 // rows of t
 
+	partials partials
+
 	mapped []*Cells   // those that have a map, the one used last at the end
 	maps   [][]uint32 // maps that nobody has, all zero
 	idle   []*table   // empty tables of cells
@@ -122,10 +124,7 @@ func (x *Index) Lookup(b *column.Batch, row int) uint32 {
 }
 
 func (x *Index) useKeys(b *column.Batch) {
-	x.s.keys = x.s.keys[:0]
-	for _, k := range x.t.l.keyCols {
-		x.s.keys = append(x.s.keys, &b.Cols[k])
-	}
+	x.s.keys = x.t.l.takeKeys(x.s.keys[:0], b)
 }
 
 // keyRefs gives the rows of the keys of cells.

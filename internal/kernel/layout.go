@@ -38,6 +38,9 @@ type Layout struct {
 	buffer bool
 	timed  bool // see Timed
 	ties   bool // an accumulator keeps all rows that share an extreme
+
+	partial     *arrow.Schema // see Partial
+	partialKeys []int
 }
 
 // argument is an input column of aggregates and the accumulators that are fed from it.
@@ -121,6 +124,10 @@ func NewLayout(s *arrow.Schema, keyCols []int, aggs []aggregate.Agg) (*Layout, e
 	}
 	if l.stride > chunk.Words/8 {
 		l.buffer = false
+	}
+	l.partial = l.SnapshotSchema(false)
+	for i := range keyCols {
+		l.partialKeys = append(l.partialKeys, 1+i)
 	}
 	return l, nil
 }

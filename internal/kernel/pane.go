@@ -18,6 +18,7 @@ type Aggregator struct {
 	l        *Layout
 	s        scratch // for the rows of batches
 	folding  scratch // for the entries of partitions
+	partials partials
 	argWords [][]uint64
 	vals     [][]uint64
 
@@ -172,15 +173,15 @@ func (p *Pane) Has(b *column.Batch, row int) bool {
 
 // useKeys points the scratch at the key columns of a batch.
 func (a *Aggregator) useKeys(b *column.Batch) {
-	a.s.keys = a.s.keys[:0]
-	for _, k := range a.l.keyCols {
-		a.s.keys = append(a.s.keys, &b.Cols[k])
-	}
+	a.s.keys = a.l.takeKeys(a.s.keys[:0], b)
 }
 
 // block adds at most blockRows rows.
 func (p *Pane) block(b *column.Batch, n int, at rowAt) error {
 	a := p.a
+	if b.Schema == a.l.partial {
+		return p.blockPartial(b, n, at)
+	}
 	p.rows += int64(n)
 	if p.p != nil {
 		if keys, vals, ok := a.partArgs(b, n, at); ok {

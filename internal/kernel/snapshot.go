@@ -365,6 +365,19 @@ func (d *Load) block(window, from int64, b *column.Batch) error {
 	if err != nil {
 		return err
 	}
+	at := rowAt{rows: d.rows}
+	if err := t.fill(refs, b, at); err != nil {
+		return err
+	}
+	for _, ref := range refs {
+		*rows += int64(t.refCount(ref))
+	}
+	return nil
+}
+
+// fill sets what groups, which are new, have gathered from saved rows.
+func (t *table) fill(refs []uint32, b *column.Batch, at rowAt) error {
+	l := t.l
 	col := 1 + len(l.keyCols)
 	next := func() *column.Column {
 		col++
@@ -373,21 +386,18 @@ func (d *Load) block(window, from int64, b *column.Batch) error {
 	word := func(off int) {
 		v := column.View[uint64](next().Data)
 		for i, ref := range refs {
-			t.rows[int(ref)+off] = v[d.rows[i]]
+			t.rows[int(ref)+off] = v[at.row(i)]
 		}
 	}
 	side := func(n int) {
 		v := column.Values[int64](next())
 		for i, ref := range refs {
-			if x := v[d.rows[i]]; x != 0 {
+			if x := v[at.row(i)]; x != 0 {
 				t.side(n)[int(ref)/l.stride] = x
 			}
 		}
 	}
 	word(l.count)
-	for _, ref := range refs {
-		*rows += int64(t.refCount(ref))
-	}
 	for _, arg := range l.args {
 		side(arg.nulls)
 		for _, a := range arg.accs {
@@ -395,7 +405,7 @@ func (d *Load) block(window, from int64, b *column.Batch) error {
 			case accBest:
 				c := next()
 				for i, ref := range refs {
-					if row := int(d.rows[i]); !c.IsNull(row) {
+					if row := at.row(i); !c.IsNull(row) {
 						if err := t.heaps[a.side].Load((*[2]uint64)(t.rows[int(ref)+a.off:]), a.best, c.Bytes(row)); err != nil {
 							return err
 						}
@@ -405,7 +415,7 @@ func (d *Load) block(window, from int64, b *column.Batch) error {
 			case accMaxBytes:
 				c := next()
 				for i, ref := range refs {
-					if row := int(d.rows[i]); !c.IsNull(row) {
+					if row := at.row(i); !c.IsNull(row) {
 						v := c.Bytes(row)
 						t.heaps[a.side].Replace((*[2]uint64)(t.rows[int(ref)+a.off:]), extreme.Prefix(v), v)
 					}

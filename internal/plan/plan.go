@@ -49,6 +49,8 @@ type Edge struct {
 	Key  []string // Hash: the key columns
 	// Rehash: batches may carry the hash of another key (Batch.Hash), which an exchange upstream needed; compute it anew.
 	Rehash bool
+	// PreAggregate: senders may gather rows by key and send entries in their place, where that pays.
+	PreAggregate bool
 }
 
 // Ship says how rows travel along an edge.

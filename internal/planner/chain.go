@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/internal/graph"
 	"github.com/arkflow-go/arkflow/internal/plan"
+	"github.com/arkflow-go/arkflow/internal/preagg"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -51,6 +52,8 @@ func (m *chainMaker) place(n *graph.Node) {
 		if ship == plan.Hash {
 			pe.Key, pe.Rehash = slices.Clone(e.Key), m.foreignHash(e)
 			m.hashed[n.ID] = e.Key
+			maker, ok := m.bound[n.ID].(preagg.Maker)
+			pe.PreAggregate = ok && n.Parallelism > 1 && maker.PreAggregates()
 		} else if m.hashed[n.ID] == nil {
 			m.hashed[n.ID] = m.hashed[e.From]
 		}

@@ -67,7 +67,11 @@ func portText(e plan.Edge) string {
 
 func shipText(e plan.Edge) string {
 	if len(e.Key) > 0 {
-		return fmt.Sprintf("%s by %s", e.Ship, strings.Join(e.Key, ", "))
+		s := fmt.Sprintf("%s by %s", e.Ship, strings.Join(e.Key, ", "))
+		if e.PreAggregate {
+			s += ", pre-aggregated where it pays"
+		}
+		return s
 	}
 	return string(e.Ship)
 }
