@@ -169,9 +169,9 @@ func TestCSV_inference(t *testing.T) {
 	_, err = infer(CSV(nil), "a,b", `1,"x`)
 	assert.EqualError(t, err, `a.csv line 2: a quoted field is not closed: 1,"x`)
 	_, err = infer(CSV(nil), "a,a")
-	assert.EqualError(t, err, `infer the schema: a.csv line 1: two columns are called "a"`)
+	assert.EqualError(t, err, `a.csv line 1: two columns are called "a"`)
 	_, err = infer(CSV(nil), `a,"`)
-	assert.ErrorContains(t, err, "infer the schema: a.csv line 1: header: a quoted field is not closed")
+	assert.ErrorContains(t, err, "a.csv line 1: header: a quoted field is not closed")
 }
 
 func TestCSV_configReadsBack(t *testing.T) {

@@ -27,7 +27,7 @@ func newCSVInference(f CSVFormat) *csvInference {
 func (in *csvInference) Header(record []byte, at Place) error {
 	names, _, e := in.split(record)
 	if e != nil {
-		return fmt.Errorf("infer the schema: %s: header: %s: %s", at, e.problem, excerptAt(record, e.at))
+		return fmt.Errorf("%s: header: %s: %s", at, e.problem, excerptAt(record, e.at))
 	}
 	return in.start(names, at)
 }
@@ -38,13 +38,13 @@ func (in *csvInference) start(names []string, at Place) error {
 	seen := map[string]bool{}
 	for _, name := range names {
 		if seen[name] {
-			return fmt.Errorf("infer the schema: %s: two columns are called %q", at, name)
+			return fmt.Errorf("%s: two columns are called %q", at, name)
 		}
 		seen[name] = true
 		i, ok := in.index[name]
 		if !ok {
 			if len(in.fields) == maxInferred {
-				return fmt.Errorf("infer the schema: %s: more than %d different columns; give the schema", at, maxInferred)
+				return fmt.Errorf("%s: more than %d different columns; give the schema", at, maxInferred)
 			}
 			i = len(in.fields)
 			in.index[name] = i

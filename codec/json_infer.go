@@ -126,7 +126,7 @@ func (in *jsonInference) unite(f seen, at Place) error {
 	i, ok := in.index[f.name]
 	if !ok {
 		if len(in.fields) == maxInferred {
-			return fmt.Errorf("infer the schema: %s: more than %d different fields; give the schema", at, maxInferred)
+			return fmt.Errorf("%s: more than %d different fields; give the schema", at, maxInferred)
 		}
 		i = len(in.fields)
 		in.index[f.name] = i
@@ -141,7 +141,7 @@ func (in *jsonInference) unite(f seen, at Place) error {
 		have.kind = kindFloat
 	case have.kind == kindFloat && f.kind == kindInt:
 	default:
-		return fmt.Errorf("infer the schema: field %q is %s at %s and %s at %s; give the schema", f.name, kindWords[have.kind], have.first,
+		return fmt.Errorf("field %q is %s at %s and %s at %s; give the schema", f.name, kindWords[have.kind], have.first,
 			kindWords[f.kind], at)
 	}
 	return nil

@@ -50,16 +50,16 @@ func TestInfer_kinds(t *testing.T) {
 
 func TestInfer_contradictionsNameFieldAndBothLines(t *testing.T) {
 	_, err := infer(`{"a":1}`, `{"v":"x"}`, `{}`, `{"v":1.5}`)
-	assert.EqualError(t, err, `infer the schema: field "v" is a string at line 2 and a number at line 4; give the schema`)
+	assert.EqualError(t, err, `field "v" is a string at line 2 and a number at line 4; give the schema`)
 	_, err = infer(`{"v":{}}`, `{"v":true}`)
-	assert.EqualError(t, err, `infer the schema: field "v" is an object or array at line 1 and a boolean at line 2; give the schema`)
+	assert.EqualError(t, err, `field "v" is an object or array at line 1 and a boolean at line 2; give the schema`)
 	_, err = infer(`{"v":1,"v":"x"}`)
-	assert.EqualError(t, err, `infer the schema: field "v" is a number at line 1 and a string at line 1; give the schema`)
+	assert.EqualError(t, err, `field "v" is a number at line 1 and a string at line 1; give the schema`)
 
 	in := JSON(nil).NewInference()
 	require.NoError(t, in.Add([]byte(`{"v":1}`), Place{"a.jsonl", 7}))
 	assert.EqualError(t, in.Add([]byte(`{"v":"x"}`), Place{"b.jsonl", 1}),
-		`infer the schema: field "v" is a number at a.jsonl line 7 and a string at b.jsonl line 1; give the schema`)
+		`field "v" is a number at a.jsonl line 7 and a string at b.jsonl line 1; give the schema`)
 }
 
 func TestInfer_malformedRecords(t *testing.T) {
@@ -88,5 +88,5 @@ func TestInfer_boundsTheNumberOfFields(t *testing.T) {
 	for i := 0; err == nil && i < 10_000; i++ {
 		err = in.Add(fmt.Appendf(nil, `{"f%d":1}`, i), Place{Line: int64(i) + 1})
 	}
-	assert.EqualError(t, err, "infer the schema: line 4097: more than 4096 different fields; give the schema")
+	assert.EqualError(t, err, "line 4097: more than 4096 different fields; give the schema")
 }

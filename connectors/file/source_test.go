@@ -245,7 +245,7 @@ func TestSource_infersFromTheFirstThousandRecords(t *testing.T) {
 
 	write(t, dir, "b.jsonl", "{\"b\":1}\n")
 	_, err = s.Infer(t.Context())
-	assert.EqualError(t, err, `infer the schema: field "b" is a string at `+filepath.Join(dir, "a.jsonl")+` line 4 and a number at `+
+	assert.EqualError(t, err, `field "b" is a string at `+filepath.Join(dir, "a.jsonl")+` line 4 and a number at `+
 		filepath.Join(dir, "b.jsonl")+` line 1; give the schema`)
 
 	write(t, dir, "a.jsonl", lines(0, inferRecords))

@@ -23,7 +23,28 @@ func makePlan(c *check, b *binding) *plan.Plan {
 	for _, e := range b.dealt {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("edge %q -> %q is partitioned without a key: rows are dealt in turn", e.From, e.To))
 	}
+	if n := links(p); n > manyLinks {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("the tasks need %d links to each other, as many as senders times receivers: each takes memory, and rows travel "+
+			"in small batches; lower the parallelism", n))
+	}
 	return p
+}
+
+// manyLinks is the number of links from which on Compile warns.
+const manyLinks = 10_000
+
+// links is the number of links between tasks.
+func links(p *plan.Plan) (n int) {
+	for _, e := range p.Edges {
+		from, to := p.Chain(p.Operator(e.From).Chain).Parallelism, p.Chain(p.Operator(e.To).Chain).Parallelism
+		switch e.Ship {
+		case plan.Forward:
+			n += to
+		case plan.Hash, plan.Rebalance:
+			n += from * to
+		}
+	}
+	return n
 }
 
 type chainMaker struct {

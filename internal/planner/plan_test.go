@@ -246,3 +246,17 @@ func checkPlan(rt *rapid.T, c *Compiled) {
 		return index(a) - index(b)
 	}))
 }
+
+func TestCompile_warnsOfManyLinks(t *testing.T) {
+	for tasks, want := range map[int]bool{57: false, 58: true} {
+		b := newGraph(tasks).source("in", "k").op("w", fakeOp{keyed: true}).sink("out").tasks(tasks*2).edges("in>w by k", "w>out")
+		c, err := Compile(&b.g)
+		require.NoError(t, err)
+		if !want {
+			assert.Empty(t, c.Plan.Warnings)
+			continue
+		}
+		assert.Equal(t, []string{"the tasks need 10092 links to each other, as many as senders times receivers: each takes memory, and rows travel " +
+			"in small batches; lower the parallelism"}, c.Plan.Warnings)
+	}
+}
