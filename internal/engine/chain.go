@@ -265,6 +265,9 @@ func (n *node) watermark(w int64) error {
 		prev := n.enter()
 		n.meter()
 		f, err := n.marks.OnWatermark(w, n)
+		if n.task.exec.cfg.MemoryLimit > 0 {
+			n.meter() // what was freed
+		}
 		n.leave(prev)
 		if err != nil {
 			return n.wrap(err)
@@ -320,6 +323,9 @@ func (n *node) onTimer(now time.Time) error {
 	n.timerAt = time.Time{}
 	prev := n.enter()
 	err := n.timer.OnTimer(now, n)
+	if n.task.exec.cfg.MemoryLimit > 0 {
+		n.meter()
+	}
 	n.leave(prev)
 	return n.wrap(err)
 }

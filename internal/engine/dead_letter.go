@@ -10,8 +10,12 @@ import (
 	"github.com/arkflow-go/arkflow/operator"
 )
 
-// deadLetterRows is how many dead letters are collected before they are written; a barrier writes them too.
-const deadLetterRows = 256
+// deadLetterRows is how many dead letters are collected before they are written, deadLetterBytes how many bytes of them; a barrier writes
+// them too.
+const (
+	deadLetterRows  = 256
+	deadLetterBytes = 1 << 20
+)
 
 // deadLetters is the dead-letter sink of one operator of one task (DESIGN E6). It is driven by the task.
 type deadLetters struct {
@@ -78,7 +82,7 @@ func (d *deadLetters) add(r operator.Rejected) error {
 		row.Col(5).Bytes(r.Record)
 	}
 	row.EndRow()
-	if row.Len() >= deadLetterRows {
+	if row.Len() >= deadLetterRows || row.Bytes() >= deadLetterBytes {
 		return d.write()
 	}
 	return nil
@@ -106,7 +110,7 @@ func (d *deadLetters) write() error {
 	b := d.rows.Finish()
 	defer b.Release()
 	if err := d.node.task.write(d.writer, b); err != nil {
-		return fmt.Errorf("dead-letter sink: write: %w", err)
+		return fmt.Errorf("write: %w", err)
 	}
 	return nil
 }
@@ -117,7 +121,7 @@ func (d *deadLetters) flush() error {
 		return nil
 	}
 	if err := d.write(); err != nil {
-		return err
+		return fmt.Errorf("dead-letter sink: %w", err)
 	}
 	if err := d.writer.Flush(); err != nil {
 		return fmt.Errorf("dead-letter sink: flush: %w", err)

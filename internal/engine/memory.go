@@ -13,6 +13,7 @@ import (
 const (
 	memoryTick  = 100 * time.Millisecond
 	memoryGrace = time.Minute // over the limit for so long, although sources have paused: the job fails
+	memoryRest  = time.Second // under it for so long, if only just: sources go on
 )
 
 // MemoryLimitError says that a job stayed over its memory limit although its sources had paused.
@@ -26,11 +27,13 @@ func (e *MemoryLimitError) Error() string {
 		e.Limit, memoryGrace, e.Used, strings.Join(e.Largest, ", "))
 }
 
-// memoryMonitor keeps a job under its limit (DESIGN E10): over it sources pause, until a tenth is free again.
+// memoryMonitor keeps a job under its limit (DESIGN E10): over it sources pause, until a tenth is free again or what is in use has
+// settled below the limit.
 type memoryMonitor struct {
 	x     *Execution
 	timer operator.Timer
-	since time.Time // over the limit since then; zero where it is not
+	since time.Time // sources pause since then; zero where they do not
+	under time.Time // while they pause: not over the limit since then; zero where it is over
 }
 
 func (x *Execution) newMemoryMonitor() *memoryMonitor {
@@ -50,22 +53,27 @@ func (m *memoryMonitor) tick() <-chan time.Time {
 // check looks at what is in use; an error says that pausing did not help.
 func (m *memoryMonitor) check() error {
 	m.timer.Reset(memoryTick)
-	limit, used := m.x.cfg.MemoryLimit, m.x.memory()
+	limit, used, now := m.x.cfg.MemoryLimit, m.x.memory(), m.x.clock.Now()
 	switch {
 	case used > limit && m.since.IsZero():
-		m.since = m.x.clock.Now()
+		m.since = now
 		m.x.over.Store(true)
 		m.x.log.Warn("over the memory limit: sources pause", "job", m.x.cfg.Plan.Job, "limit", limit, "used", used)
 		m.x.emit(life.Event{Kind: life.EventMemory, Message: fmt.Sprintf("over the memory limit of %d bytes: %d in use, sources pause", limit, used)})
-	case used <= limit-limit/10 && !m.since.IsZero():
-		m.since = time.Time{}
+	case used > limit && now.Sub(m.since) >= memoryGrace:
+		return &MemoryLimitError{Limit: limit, Used: used, Largest: m.x.largest()}
+	case used > limit:
+		m.under = time.Time{}
+	case m.since.IsZero():
+	case m.under.IsZero() && used > limit-limit/10:
+		m.under = now
+	case used <= limit-limit/10 || now.Sub(m.under) >= memoryRest:
+		m.since, m.under = time.Time{}, time.Time{}
 		m.x.over.Store(false)
 		for _, t := range m.x.tasks {
 			t.in.Poke()
 		}
 		m.x.emit(life.Event{Kind: life.EventMemory, Message: fmt.Sprintf("under the memory limit again: %d bytes in use", used)})
-	case !m.since.IsZero() && m.x.clock.Now().Sub(m.since) >= memoryGrace:
-		return &MemoryLimitError{Limit: limit, Used: used, Largest: m.x.largest()}
 	}
 	return nil
 }
@@ -82,6 +90,9 @@ func (x *Execution) memory() int64 {
 	for _, t := range x.tasks {
 		for _, o := range t.nodes {
 			n += o.bytes.Load()
+		}
+		for _, e := range t.edges {
+			n += e.held.Load()
 		}
 	}
 	return n

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"sync/atomic"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/kernel"
@@ -38,7 +40,8 @@ type outEdge struct {
 
 	stage  preagg.Stage // Hash: gathers rows by key where it pays; nil where it cannot be
 	gate   preagg.Gate
-	always bool // gather whether it pays or not
+	always bool         // gather whether it pays or not
+	held   atomic.Int64 // bytes of the stage
 }
 
 // target is one receiver of an edge.
@@ -74,7 +77,9 @@ func (e *outEdge) emit(b *column.Batch) error {
 	if err != nil {
 		return err
 	}
-	if entries, bytes := e.stage.Size(); entries >= gatherEntries || bytes >= flushBytes {
+	entries, bytes := e.stage.Size()
+	e.held.Store(bytes)
+	if entries >= gatherEntries || bytes >= flushBytes {
 		if err := e.sendGathered(operator.MaxWatermark); err != nil {
 			return err
 		}

@@ -28,13 +28,13 @@ type Run struct {
 	cfg    Config
 	policy RestartPolicy
 	done   chan struct{}
-	ending chan struct{} // closed when an end was asked for: no restart any more
+	ending context.Context // ends when an end was asked for: no restart any more
+	forbid context.CancelFunc
 
 	mu       sync.Mutex // guards what follows
 	x        *Execution
 	restarts int
 	waiting  bool // between two executions
-	asked    bool // ending is closed
 	err      error
 	over     bool
 	atEnd    []func()
@@ -48,11 +48,13 @@ func Supervise(ctx context.Context, cfg Config, policy RestartPolicy, started fu
 	}
 	cfg = cfg.withDefaults()
 	cfg.feed = &life.Feed{}
-	r := &Run{cfg: cfg, policy: policy, done: make(chan struct{}), ending: make(chan struct{})}
+	r := &Run{cfg: cfg, policy: policy, done: make(chan struct{})}
+	r.ending, r.forbid = context.WithCancel(context.WithoutCancel(ctx))
 	x, err := Start(ctx, cfg)
 	started(x)
 	if err != nil {
 		cfg.feed.Close()
+		r.forbid()
 		return nil, err
 	}
 	r.x = x
@@ -63,6 +65,7 @@ func Supervise(ctx context.Context, cfg Config, policy RestartPolicy, started fu
 
 func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
 	defer close(r.done)
+	defer r.forbid()
 	defer r.cfg.feed.Close()
 	defer r.runAtEnd()
 	for {
@@ -71,17 +74,20 @@ func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
 		err := x.Wait(ctx)
 		last := x.LastEpoch()
 		for err != nil && !errors.Is(err, ErrCanceled) && r.mayRestart(err) {
-			next, nerr := r.restart(ctx, last)
+			next, nerr := r.restart(last)
 			started(next)
-			if err = nerr; err == nil {
+			if nerr == nil {
 				r.mu.Lock()
 				r.x, r.waiting = next, false
-				asked := r.asked
+				asked := r.ending.Err() != nil
 				r.mu.Unlock()
 				if asked { // the request came while it was starting
 					next.Cancel()
 				}
 				break
+			}
+			if r.ending.Err() == nil { // else it is the end that was asked for
+				err = nerr
 			}
 		}
 		if r.current() != x {
@@ -97,7 +103,7 @@ func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
 // mayRestart waits for the time of the next restart; false where there is none.
 func (r *Run) mayRestart(cause error) bool {
 	r.mu.Lock()
-	if r.restarts >= r.policy.Max || r.asked {
+	if r.restarts >= r.policy.Max || r.ending.Err() != nil {
 		r.mu.Unlock()
 		return false
 	}
@@ -118,16 +124,17 @@ func (r *Run) mayRestart(cause error) bool {
 	select {
 	case <-timer.C():
 		return true
-	case <-r.ending:
+	case <-r.ending.Done():
 		return false
 	}
 }
 
-func (r *Run) restart(ctx context.Context, last *checkpoint.Epoch) (*Execution, error) {
+// restart starts the next execution; the start is given up where an end is asked for.
+func (r *Run) restart(last *checkpoint.Epoch) (*Execution, error) {
 	if last != nil { // an execution that failed before its first epoch leaves the one that it began with
 		r.cfg.Restore = last
 	}
-	return Start(ctx, r.cfg)
+	return Start(r.ending, r.cfg)
 }
 
 // AtEnd calls f once when the job has ended for good, before Done is closed; at once where it has. f must not wait for the job.
@@ -161,10 +168,7 @@ func (r *Run) current() *Execution {
 func (r *Run) end() *Execution {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.asked {
-		r.asked = true
-		close(r.ending)
-	}
+	r.forbid()
 	return r.x
 }
 
@@ -187,8 +191,8 @@ func (r *Run) Wait(ctx context.Context) error {
 	return r.err
 }
 
-// Stop, Drain and Cancel ask for an end and forbid restarts; see Execution. While the job waits for a restart they end it with the error
-// that it failed with.
+// Stop, Drain and Cancel ask for an end and forbid restarts; see Execution. While the job waits for a restart, or is being started
+// again, they end it with the error that it failed with.
 func (r *Run) Stop()   { r.end().Stop() }
 func (r *Run) Drain()  { r.end().Drain() }
 func (r *Run) Cancel() { r.end().Cancel() }

@@ -57,11 +57,11 @@ func (t *task) readSplits() error {
 	if t.phase != phaseOpen || s.paused {
 		return t.wait(s)
 	}
-	if !s.pace.open(t.exec.clock.Now()) {
+	if s.heldUp() { // by MaxRate, or over MemoryLimit: the monitor pokes when there is room again
+		if err := s.quietTime(true); err != nil {
+			return err
+		}
 		return t.wait(s)
-	}
-	if t.exec.over.Load() {
-		return t.wait(s) // over MemoryLimit: the monitor pokes when there is room again
 	}
 	first := s.next
 	if order := t.exec.hooks.PollOrder; order != nil && len(s.splits) > 0 {
@@ -97,7 +97,7 @@ func (t *task) readSplits() error {
 	if !open {
 		return t.advance()
 	}
-	if err := s.quietTime(); err != nil {
+	if err := s.quietTime(false); err != nil {
 		return err
 	}
 	for _, sp := range s.splits {
@@ -229,8 +229,9 @@ func (s *sourceStage) pollClock() time.Duration {
 	return s.task.exec.clock.Now().Sub(s.task.exec.started) - s.task.blocked
 }
 
-// quietTime moves the watermark of an ingestion-time source on by the clock: rows that come later are stamped later.
-func (s *sourceStage) quietTime() error {
+// quietTime moves the watermark of an ingestion-time source on by the clock, over the splits that had no row, or all of them where they
+// are held: rows that are read later are stamped later.
+func (s *sourceStage) quietTime(held bool) error {
 	if s.policy.Kind != operator.IngestionTimePolicy {
 		return nil
 	}
@@ -240,7 +241,7 @@ func (s *sourceStage) quietTime() error {
 	}
 	s.tick = now.Add(IngestionTick)
 	for i, sp := range s.splits {
-		if !sp.done && sp.dry {
+		if !sp.done && (sp.dry || held) {
 			sp.max, sp.has = max(sp.max, now.UnixMilli()), true
 			sp.w = max(sp.w, sp.max)
 			s.task.merge.Watermark(i, sp.w)
@@ -262,8 +263,14 @@ func (s *sourceStage) deadline() (at time.Time) {
 	if s.policy.Kind == operator.IngestionTimePolicy {
 		at = s.tick
 	}
-	if now := s.task.exec.clock.Now(); !s.pace.open(now) {
-		return s.pace.ready
+	if s.task.exec.over.Load() {
+		return at
+	}
+	if !s.pace.open(s.task.exec.clock.Now()) {
+		if at.IsZero() || s.pace.ready.Before(at) {
+			at = s.pace.ready
+		}
+		return at
 	}
 	for _, sp := range s.splits {
 		if sp.failures > 0 && !sp.done && (at.IsZero() || sp.notBefore.Before(at)) {
