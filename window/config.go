@@ -185,8 +185,15 @@ func (r *configReader) integer(field string) (int64, bool) {
 	return 0, false
 }
 
-// millis takes a number of milliseconds.
+// millis takes a number of milliseconds, or a duration such as "1m".
 func (r *configReader) millis(field string, required bool) time.Duration {
+	if text, ok := r.left[field].(string); ok {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			r.fail(field, fmt.Sprintf("%v is not a whole number", text), `write milliseconds, or a duration such as "1m"`)
+		}
+		return d
+	}
 	n, ok := r.integer(field)
 	if !ok {
 		if _, given := r.left[field]; required && !given {

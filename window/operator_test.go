@@ -104,6 +104,9 @@ func TestConfigBothWays(t *testing.T) {
 	n, err := FromConfig(map[string]any{"size_ms": json.Number("60000"), "max_buffered_keys": uint64(7), "offset_ms": 3})
 	require.NoError(t, err)
 	assert.Equal(t, Tumbling(time.Minute).Offset(3*ms).MaxBufferedKeys(7), n.(*description).assigner)
+	n, err = FromConfig(map[string]any{"type": "sliding", "size_ms": "1m30s", "slide_ms": "500ms", "offset_ms": "-1s"})
+	require.NoError(t, err)
+	assert.Equal(t, Sliding(90*time.Second, 500*ms).Offset(-time.Second), n.(*description).assigner, "durations may be written as such")
 }
 
 func TestConfigMistakesComeBackTogether(t *testing.T) {

@@ -210,11 +210,12 @@ func (p *preAggregator) Flush(w int64, emit func(b *column.Batch) error) (rows, 
 func (p *preAggregator) Keys() []int { return p.keys }
 
 // Size implements preagg.Stage.
-func (p *preAggregator) Size() (entries int, bytes int64) {
+func (p *preAggregator) Size() (entries int, bytes, memory int64) {
 	p.panes = p.panes[:0]
 	for _, s := range p.open {
 		entries += s.pane.Live()
+		bytes += int64(s.pane.Bytes())
 		p.panes = append(p.panes, s.pane)
 	}
-	return entries, int64(p.agg.SizeBytes(p.panes))
+	return entries, bytes, int64(p.agg.SizeBytes(p.panes))
 }

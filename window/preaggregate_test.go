@@ -96,8 +96,9 @@ func TestW10PreAggregatedRowsGiveTheSameResults(t *testing.T) {
 		require.Equal(t, m.gaps, int(dropped[operator.DropGap]))
 		require.Equal(t, m.late, int(ctx.Counters.Late()))
 		require.Equal(t, m.nulls, int(dropped[operator.DropNullTimestamp]))
-		entries, _ := senders[0].stage.Size()
+		entries, bytes, _ := senders[0].stage.Size()
 		require.Zero(t, entries)
+		require.Zero(t, bytes)
 		for _, st := range steps {
 			if st.b != nil {
 				st.b.Release()

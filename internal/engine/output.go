@@ -77,8 +77,8 @@ func (e *outEdge) emit(b *column.Batch) error {
 	if err != nil {
 		return err
 	}
-	entries, bytes := e.stage.Size()
-	e.held.Store(bytes)
+	entries, bytes, memory := e.stage.Size()
+	e.held.Store(memory)
 	if entries >= gatherEntries || bytes >= flushBytes {
 		if err := e.sendGathered(operator.MaxWatermark); err != nil {
 			return err

@@ -223,10 +223,10 @@ func addBlock(into []*Cells, b *column.Batch, n int, at rowAt) error {
 
 // countAndSum adds a row to the dense cell of each number: for layouts with one sum of integers and nothing else.
 func (t *table) countAndSum(nums []uint32, vals []uint64) {
-	rows, live := t.rows, uint64(0)
+	cells, live := triples(t.rows), uint64(0)
 	vals = vals[:len(nums)]
 	for i, g := range nums {
-		r := (*[3]uint64)(rows[3*g:])
+		r := &cells[g]
 		v, s := vals[i], r[2]
 		n := s + v
 		live += (r[1] - 1) >> 63

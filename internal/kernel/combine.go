@@ -3,6 +3,8 @@ package kernel
 import (
 	"math"
 	"math/bits"
+
+	"github.com/arkflow-go/arkflow/column"
 )
 
 // combine adds groups of another table of the same accumulators to groups of t, the i-th of from to the i-th of refs.
@@ -147,20 +149,23 @@ func (t *table) addWide(a accumulator, ref uint32, lo, hi uint64) {
 	r[0], r[1] = l, h
 }
 
+// triples views the rows of cells that are a number, a count and one sum.
+func triples(rows []uint64) [][3]uint64 { return column.View[[3]uint64](column.BytesOf(rows)) }
+
 // addDense is combine for dense cells of which all that is kept beside the count is one sum of integers; src has no wraps and no nulls.
 func (t *table) addDense(src *table) {
 	n := min(t.end, src.end)
-	to, from, live := t.rows[:n], src.rows[:n], uint64(0)
-	for len(to) >= 3 && len(from) >= 3 {
-		c, v := from[1], from[2]
-		was, s := to[1], to[2]
+	to, from, live := triples(t.rows[:n]), triples(src.rows[:n]), uint64(0)
+	to = to[:len(from)]
+	for i := range from {
+		r, c, v := &to[i], from[i][1], from[i][2]
+		was, s := r[1], r[2]
 		sum := s + v
 		live += (was - 1) >> 63 &^ ((c - 1) >> 63)
-		to[1], to[2] = was+c, sum
+		r[1], r[2] = was+c, sum
 		if int64((s^sum)&(v^sum)) < 0 {
-			t.side(t.l.args[0].accs[0].side)[to[0]] += 1 - 2*int64(v>>63)
+			t.side(t.l.args[0].accs[0].side)[i] += 1 - 2*int64(v>>63)
 		}
-		to, from = to[3:], from[3:]
 	}
 	t.live += int(live)
 }
@@ -168,17 +173,17 @@ func (t *table) addDense(src *table) {
 // subtractDense is subtract in the case of addDense.
 func (t *table) subtractDense(src *table) {
 	n := min(t.end, src.end)
-	to, from, gone := t.rows[:n], src.rows[:n], uint64(0)
-	for len(to) >= 3 && len(from) >= 3 {
-		c, v := from[1], from[2]
-		left, s := to[1]-c, to[2]
+	to, from, gone := triples(t.rows[:n]), triples(src.rows[:n]), uint64(0)
+	to = to[:len(from)]
+	for i := range from {
+		r, c, v := &to[i], from[i][1], from[i][2]
+		left, s := r[1]-c, r[2]
 		sum := s - v
 		gone += (left - 1) >> 63 &^ ((c - 1) >> 63)
-		to[1], to[2] = left, sum
+		r[1], r[2] = left, sum
 		if int64((s^v)&(s^sum)) < 0 {
-			t.side(t.l.args[0].accs[0].side)[to[0]] += 1 - 2*int64(^v>>63)
+			t.side(t.l.args[0].accs[0].side)[i] += 1 - 2*int64(^v>>63)
 		}
-		to, from = to[3:], from[3:]
 	}
 	t.live -= int(gone)
 }

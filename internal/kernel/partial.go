@@ -125,6 +125,9 @@ func (c *Cells) addPartial(b *column.Batch, n int, at rowAt, nums []uint32) erro
 	return nil
 }
 
+// Bytes is how much the groups of a pane that is not partitioned hold.
+func (p *Pane) Bytes() int { return 8*p.t.live*p.a.l.stride + len(p.t.bytes) + p.t.heapBytes() }
+
 // NewPartials gives a writer of panes as partial results, in memory of the pool. emit borrows the batch.
 func NewPartials(l *Layout, pool *column.Pool, emit func(b *column.Batch) error) *Dump {
 	d := newDump(l, l, false, 0, ResultRows, nil)

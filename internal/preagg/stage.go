@@ -23,6 +23,6 @@ type Stage interface {
 	Flush(w int64, emit func(b *column.Batch) error) (rows, entries int64, err error)
 	// Keys are the key columns of what is emitted.
 	Keys() []int
-	// Size is what is held.
-	Size() (entries int, bytes int64)
+	// Size is what is held: entries, their bytes, and the bytes of memory that the stage has for them.
+	Size() (entries int, bytes, memory int64)
 }
