@@ -14,31 +14,40 @@ import (
 
 // What a Handle tells of a job; see the fields of each.
 type (
-	// Status is what can be said of a job at one moment.
+	// Status is what can be said of a job at one moment: Job, State, Err (text, of a failed job), Started and Ended, Restarts; LastEpoch and
+	// Checkpoints; Memory (bytes in flight and in state) and OverLimit (sources have paused for it); HeldBack (who holds watermarks back);
+	// Degraded (why results may be missing, or ""); Operators, of which Operator(id) gives one. What operators count starts anew with a
+	// restart. docs/jobs.md lists the fields of each of these types.
 	Status = engine.Status
-	// OperatorStatus is one operator in a Status, over all its tasks.
+	// OperatorStatus is one operator in a Status, over all its tasks: ID, Kind, Tasks; RowsIn, RowsOut, Batches; Late, Dropped (by reason),
+	// Future, Unknown; Watermark (ms, if HasWatermark), Lag, Lead; Busy, Idle, Blocked, QueueFill (0 to 1); StateEntries, StateBytes and the
+	// greatest of them, PeakEntries and PeakBytes.
 	OperatorStatus = engine.OperatorStatus
-	// Event is something that happened to a job.
+	// Event is something that happened to a job: Time, Kind, State (the new one, of EventState), Epoch (of checkpoints), Operator (of
+	// EventDegraded), Message, and Missed, the events that this reader was too slow for.
 	Event = life.Event
 	// EventKind is the kind of an Event.
 	EventKind = life.EventKind
-	// Peeked is rows that passed an operator: see Handle.Peek.
+	// Peeked is rows that passed an operator, as Records, and their event Times in ms (nil on a processing-time stream): see Handle.Peek.
 	Peeked = engine.Peeked
-	// CheckpointStatus is what is known of a job's epochs.
+	// CheckpointStatus is what is known of a job's epochs: how many were Completed and Aborted; LastDuration, LastEntries (rows of state)
+	// and LastAt of the last one; the number of the one InFlight.
 	CheckpointStatus = engine.CheckpointStatus
-	// HeldBack says who holds a watermark back.
+	// HeldBack says who holds a watermark back: at which Operator and Subtask, By whom (a split, or an operator and task before it), at which
+	// Watermark (ms, if HasWatermark) and Since when.
 	HeldBack = engine.HeldBack
-	// MemoryLimitError says that a job stayed over its memory limit although its sources had paused.
+	// MemoryLimitError says that a job stayed over its memory limit although its sources had paused: Limit and Used in bytes, and the
+	// Largest operators.
 	MemoryLimitError = engine.MemoryLimitError
-	// State is a state of a job's life.
+	// State is a state of a job's life, as its name; Ended says whether it is a last one.
 	State = life.State
-	// OperatorError says in which operator of which task something went wrong while the job ran.
+	// OperatorError says in which Operator and Task something went wrong while the job ran; Err is what, Stack that of a panic.
 	OperatorError = engine.OperatorError
-	// PanicError is a panic of user code, turned into an error.
+	// PanicError is a panic of user code with a Value, turned into an error.
 	PanicError = engine.PanicError
 )
 
-// The states of a job's life. Suspended, Finished and Failed are final.
+// The states of a job's life. Suspended, Finished and Failed are final; under Restart a Failed job is Created again while tries are left.
 const (
 	Created   = life.Created
 	Starting  = life.Starting

@@ -74,7 +74,7 @@ func start(ctx context.Context, job *arkflow.Job, cfg *config) (*run, error) {
 	h := &harness.Config{
 		Source: r.source, Sink: r.sink, Parallelism: cfg.parallelism, LinkBatches: cfg.links, CheckpointEvery: cfg.every,
 		Hooks: engine.Hooks{PollOrder: cfg.pollOrder(), BarrierEveryPoll: cfg.barriers, Gather: cfg.gather, Quiet: r.wake, DebugPool: true},
-		Store: r, Started: func(x *engine.Execution) { r.exec = x },
+		Store: r, Started: func(x *engine.Execution) { r.exec = x }, Applied: r.known,
 	}
 	if s := cfg.restore; s != nil {
 		h.Restore = s.epoch
@@ -94,13 +94,10 @@ func start(ctx context.Context, job *arkflow.Job, cfg *config) (*run, error) {
 	r.hard = time.NewTimer(cfg.timeout)
 	var err error
 	r.handle, err = arkflow.Runtime{Clock: r.clock, Logger: cfg.logger}.Start(ctx, job, arkflow.Harness(h))
-	if err == nil {
-		err = r.known()
-	}
 	return r, err
 }
 
-// known reports names of options that are not in the job.
+// known reports names of options that are not in the job, once its sources and sinks have been replaced.
 func (r *run) known() error {
 	var unknown []string
 	for _, id := range r.cfg.order {
@@ -127,8 +124,6 @@ func (r *run) known() error {
 		return nil
 	}
 	slices.Sort(unknown)
-	r.exec.Cancel()
-	<-r.exec.Done()
 	return fmt.Errorf("arkflowtest: the job has no %s", strings.Join(slices.Compact(unknown), ", no "))
 }
 

@@ -2,13 +2,16 @@ package arkflowtest_test
 
 import (
 	"errors"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/arkflow-go/arkflow"
 	. "github.com/arkflow-go/arkflow/arkflowtest"
+	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/connectors/drop"
+	"github.com/arkflow-go/arkflow/connectors/file"
 	"github.com/arkflow-go/arkflow/connectors/memory"
 	"github.com/arkflow-go/arkflow/expr"
 	"github.com/arkflow-go/arkflow/operator"
@@ -132,6 +135,15 @@ func TestOptionsThatCannotWorkAreErrors(t *testing.T) {
 			require.ErrorContains(t, err, c.text)
 		})
 	}
+}
+
+// A source whose name is misspelled in From would be opened as the job has it: the name is what must be told, not what came of it.
+func TestAWrongNameIsToldBeforeAnythingIsOpened(t *testing.T) {
+	job := arkflow.NewJob("names")
+	job.Source("in", file.Source{URL: filepath.Join(t.TempDir(), "none.jsonl"), Format: codec.JSONOf[event]()}, arkflow.EventTime("ts")).
+		Sink("out", drop.Sink{})
+	_, err := Try(t.Context(), job, From("inn", Rows(event{"a", 1, 2})))
+	require.ErrorContains(t, err, `the job has no source "inn"`)
 }
 
 func TestWrongResultsAreShownAsADiff(t *testing.T) {

@@ -56,7 +56,7 @@ func (d *description) Config() (map[string]any, error) {
 // FromConfig gives the window operator of a JobSpec's config:
 //
 //	type: tumbling            # tumbling (default) or sliding
-//	size_ms: 60000
+//	size_ms: 60000            # or a duration: 1m; so all fields in _ms
 //	slide_ms: 1000            # sliding only
 //	offset_ms: 0              # default 0
 //	lateness_ms: 0            # default 0: no corrections

@@ -17,6 +17,7 @@ type Config struct {
 	// Source and Sink give what stands in for a source or a sink, for those that Sources and Sinks do not name; nil keeps it. May be nil.
 	Source          func(id string, s operator.Source, p operator.TimePolicy) (operator.Source, error)
 	Sink            func(id string, s operator.Sink) operator.Sink
+	Applied         func() error  // called when all has been replaced, before anything is opened; its error ends the start. May be nil
 	Parallelism     int           // of every node; 0 leaves the job's
 	CheckpointEvery time.Duration // in place of the job's; 0 leaves it, negative means never
 	LinkBatches     int           // batches that a link holds; 0 means the default
@@ -71,6 +72,11 @@ func (c *Config) Apply(g *graph.Graph) (*graph.Graph, error) {
 	}
 	if c.Parallelism > 0 {
 		out.Parallelism = c.Parallelism
+	}
+	if c.Applied != nil {
+		if err := c.Applied(); err != nil {
+			return nil, err
+		}
 	}
 	return &out, nil
 }

@@ -155,7 +155,7 @@ func timeColumnFault(name string, s *arrow.Schema) *fault.Fault {
 	field := s.Field(s.FieldIndices(name)[0])
 	if id := field.Type.ID(); id != arrow.INT64 && id != arrow.TIMESTAMP {
 		return &fault.Fault{Path: "time.timestamp_field", Problem: fmt.Sprintf("column %q is %s, which is no event time", name, field.Type),
-			Hint: "event time is Int64 (milliseconds since 1970) or a timestamp"}
+			Hint: "event time is Int64 (milliseconds since 1970) or a timestamp; give the format of the source a schema that says so"}
 	}
 	return nil
 }

@@ -130,7 +130,7 @@ func TestCompile_tellsWhatDoesNotFitTheSchemas(t *testing.T) {
 		"no time column": {newGraph(1).source("in", "tss").with(eventTime("ts")).sink("out").edges("in>out"),
 			[]string{`operator "in": time.timestamp_field: no column "ts"; did you mean "tss"? (in.go:1)`}},
 		"time column of text": {newGraph(1).source("in", "ts:string").with(eventTime("ts")).sink("out").edges("in>out"),
-			[]string{`operator "in": time.timestamp_field: column "ts" is utf8, which is no event time; event time is Int64 (milliseconds since 1970) or a timestamp (in.go:1)`}},
+			[]string{`operator "in": time.timestamp_field: column "ts" is utf8, which is no event time; event time is Int64 (milliseconds since 1970) or a timestamp; give the format of the source a schema that says so (in.go:1)`}},
 		"no key column": {newGraph(1).source("in", "customer_id").op("op", fakeOp{}).sink("out").edges("in>op by costumer_id", "op>out"),
 			[]string{`operator "op": key: no column "costumer_id"; did you mean "customer_id"? (op.go:1)`}},
 		"no late port": {newGraph(1).source("in", "a").op("op", fakeOp{}).sink("out").sink("late").edges("in>op", "op>out", "op.1>late"),
