@@ -31,8 +31,8 @@ type Runtime struct {
 	// StopTimeout is how long a stop that began with the end of Run's context may take before the job is cancelled.
 	// Defaults to DefaultStopTimeout (20 s).
 	StopTimeout time.Duration
-	// MemoryLimit bounds the bytes in batches in flight and in state of each job. Over it sources pause until a tenth is free again; if the
-	// job is still over it after a minute it fails with a *MemoryLimitError. Defaults to 0: no limit.
+	// MemoryLimit bounds the bytes in batches in flight and in state of each job. Over it sources pause until a tenth is free again, or
+	// less for a second; if the job is still over it after a minute it fails with a *MemoryLimitError. Defaults to 0: no limit.
 	MemoryLimit int64
 	// Metrics is told of every job that starts. Defaults to none. Package metrics/prom has one for Prometheus.
 	Metrics Metrics

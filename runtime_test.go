@@ -9,9 +9,11 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow"
+	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/connectors/generate"
 	"github.com/arkflow-go/arkflow/connectors/memory"
 	"github.com/arkflow-go/arkflow/operator"
+	"github.com/arkflow-go/arkflow/state"
 	"github.com/arkflow-go/arkflow/window"
 	"github.com/stretchr/testify/require"
 )
@@ -214,6 +216,153 @@ func TestE10MemoryLimitPausesThenFails(t *testing.T) {
 		require.ErrorContains(t, arkflow.Runtime{MemoryLimit: -1}.Validate(), "MemoryLimit")
 	})
 }
+
+// E10: what lets state go must go on while sources pause: ingestion time, and the timers of processing time. That state was let go is
+// seen without a checkpoint.
+func TestE10TimeGoesOnWhileSourcesPause(t *testing.T) {
+	const limit = 1 << 20
+	for _, policy := range []arkflow.TimePolicy{arkflow.IngestionTime(), arkflow.ProcessingTime()} {
+		synctest.Test(t, func(t *testing.T) {
+			in := memory.NewInlet[tick](memory.InletConfig{Capacity: 1000})
+			size := &sized{}
+			job := arkflow.NewJob("j", arkflow.CheckpointEvery(time.Hour))
+			job.Source("in", in, policy).Apply("sized", size).Sink("out", memory.NewSink())
+			h, err := arkflow.Runtime{MemoryLimit: limit}.Start(t.Context(), job)
+			require.NoError(t, err)
+			size.bytes.Store(2 * limit)
+			size.until = time.Now().Add(5 * time.Second)
+			require.NoError(t, in.Send(t.Context(), tick{N: 1}))
+			<-time.After(4 * time.Second)
+			require.True(t, h.Status().OverLimit)
+			<-time.After(2 * time.Second)
+			require.False(t, h.Status().OverLimit)
+			require.NoError(t, in.Close())
+			require.NoError(t, h.Wait(t.Context()))
+		})
+	}
+}
+
+// E10: a job that has settled just below its limit goes on.
+func TestE10JustBelowTheLimitIsNotOverIt(t *testing.T) {
+	const limit = 1 << 20
+	synctest.Test(t, func(t *testing.T) {
+		in := memory.NewInlet[tick](memory.InletConfig{Capacity: 1000})
+		size := &sized{}
+		job := arkflow.NewJob("j")
+		job.Source("in", in, arkflow.ProcessingTime()).Apply("sized", size).Sink("out", memory.NewSink())
+		h, err := arkflow.Runtime{MemoryLimit: limit}.Start(t.Context(), job)
+		require.NoError(t, err)
+		size.bytes.Store(limit + 1)
+		require.NoError(t, in.Send(t.Context(), tick{N: 1}))
+		<-time.After(time.Second)
+		require.True(t, h.Status().OverLimit)
+		size.bytes.Store(limit - limit/20)
+		_, err = h.Checkpoint(t.Context())
+		require.NoError(t, err)
+		<-time.After(2 * time.Minute)
+		require.False(t, h.Status().OverLimit)
+		require.NoError(t, in.Close())
+		require.NoError(t, h.Wait(t.Context()))
+	})
+}
+
+// sized is an operator that passes rows on and says how large it is: nothing once time has come to until.
+type sized struct {
+	bytes atomic.Int64
+	until time.Time
+}
+
+func (*sized) Kind() string { return "sized" }
+func (s *sized) Bind(in []operator.Stream) (operator.Bound, error) {
+	return &sizedBound{s, in}, nil
+}
+
+type sizedBound struct {
+	*sized
+	in []operator.Stream
+}
+
+func (b *sizedBound) Outputs() []operator.Stream { return b.in }
+func (b *sizedBound) New(ctx *operator.Context) (operator.Instance, error) {
+	return &sizedTask{b.sized, ctx}, nil
+}
+
+type sizedTask struct {
+	*sized
+	ctx *operator.Context
+}
+
+func (s *sizedTask) Process(_ int, b *column.Batch, out operator.Output) error {
+	if !s.until.IsZero() {
+		s.ctx.SetTimer(s.until)
+	}
+	return out.Emit(operator.Main, b)
+}
+
+func (s *sizedTask) OnTimer(now time.Time, _ operator.Output) error {
+	s.look(now)
+	return nil
+}
+
+func (s *sizedTask) OnWatermark(w int64, _ operator.Output) (int64, error) {
+	s.look(time.UnixMilli(w))
+	return w, nil
+}
+
+func (s *sizedTask) look(now time.Time) {
+	if !s.until.IsZero() && !now.Before(s.until) {
+		s.bytes.Store(0)
+	}
+}
+func (s *sizedTask) StateSize() (entries, bytes int64) { return 1, s.bytes.Load() }
+func (*sizedTask) Snapshot(state.Writer) error         { return nil }
+func (*sizedTask) Restore(state.Reader) error          { return nil }
+
+// E7: a start that does not come to its end holds up no end of the job.
+func TestE7AnEndThatIsAskedForDuringARestart(t *testing.T) {
+	boom := errors.New("boom")
+	for name, end := range map[string]func(context.Context, *arkflow.Handle) error{
+		"stop":   func(ctx context.Context, h *arkflow.Handle) error { return h.Stop(ctx) },
+		"drain":  func(ctx context.Context, h *arkflow.Handle) error { return h.Drain(ctx) },
+		"cancel": func(ctx context.Context, h *arkflow.Handle) error { return h.Cancel(ctx) },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			src := &unreachable{Source: memory.Of([]tick{{N: 1}}), err: boom}
+			job := arkflow.NewJob("j")
+			job.Source("in", src, arkflow.ProcessingTime()).Sink("out", memory.NewSink())
+			h, err := arkflow.Runtime{}.Start(t.Context(), job, arkflow.Restart(3, time.Second))
+			require.NoError(t, err)
+			<-time.After(time.Minute)
+			require.Equal(t, arkflow.Starting, h.Status().State, name)
+			require.ErrorIs(t, end(t.Context(), h), boom, name)
+			require.Equal(t, arkflow.Failed, h.Status().State, name)
+		})
+	}
+}
+
+// unreachable is a source that fails when it is read, and cannot be opened again.
+type unreachable struct {
+	memory.Source
+	err    error
+	opened bool
+}
+
+func (u *unreachable) Open(ctx *operator.Context, sp operator.Split, at []byte) (operator.Reader, error) {
+	if u.opened {
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	u.opened = true
+	r, err := u.Source.Open(ctx, sp, at)
+	return unreadable{r, u.err}, err
+}
+
+type unreadable struct {
+	operator.Reader
+	err error
+}
+
+func (r unreadable) Poll() (*column.Batch, error) { return nil, r.err }
 
 func TestPeekShowsRowsThatPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
