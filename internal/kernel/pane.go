@@ -11,6 +11,8 @@ const (
 	manyGroups = 256 << 10
 	fewGroups  = 128 << 10
 	idleTables = 2 // empty tables that are kept for the next panes
+
+	keptKeys = 4 << 20 // bytes of long keys that are kept with an empty table
 )
 
 // Aggregator keeps the panes of an operator and what they share. Use it from one goroutine.
@@ -121,7 +123,7 @@ func (a *Aggregator) giveTable(t *table) {
 	if len(a.idle) >= idleTables || tooLarge || a.large && !a.noParts {
 		return
 	}
-	if t.live*2 <= t.groups() {
+	if t.live*2 <= t.groups() || len(t.bytes) > keptKeys {
 		t.clearKeys()
 	} else {
 		t.clearRows()
