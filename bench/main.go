@@ -45,6 +45,8 @@ var suites = map[string]func() []benchmark{
 	"engine":  engineSuite,
 	"kernel":  kernelSuite,
 	"latency": latencySuite,
+	"nexmark": nexmarkSuite,
+	"ysb":     ysbSuite,
 }
 
 func suiteNames() []string { return slices.Sorted(maps.Keys(suites)) }
