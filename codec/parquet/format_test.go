@@ -85,6 +85,25 @@ func TestOpen_bombsAreBounded(t *testing.T) {
 	require.NoError(t, r.Close())
 }
 
+func TestDamage_neverLosesRowsWithoutAnError(t *testing.T) {
+	s := blocktest.Schema(t, "int64", "string")
+	file := blocktest.Write(t, New(nil).GroupRows(4), s, blocktest.Rows(nil, s, 0, 7))
+	for i := range file {
+		for bit := i % 2; bit < 8; bit += 2 {
+			bad := bytes.Clone(file)
+			bad[i] ^= 1 << bit
+			r, err := blocktest.Open(New(nil), nil, bad, 10, 1<<20)
+			if err != nil {
+				continue
+			}
+			if rows, err := blocktest.ReadAll(r); err == nil {
+				assert.Len(t, rows, 7, "bit %d of byte %d", bit, i)
+			}
+			require.NoError(t, r.Close())
+		}
+	}
+}
+
 func TestOpen_theStoredSchemaCannotClaimMemory(t *testing.T) {
 	s := blocktest.Schema(t, "int64", "string")
 	file := blocktest.Write(t, New(nil), s, blocktest.Rows(nil, s, 0, 3))

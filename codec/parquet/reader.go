@@ -13,6 +13,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/parquet"
 	"github.com/apache/arrow-go/v18/parquet/file"
+	"github.com/apache/arrow-go/v18/parquet/metadata"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/codec/internal/blocks"
@@ -46,6 +47,9 @@ func (r *reader) open(src *io.SectionReader, want *arrow.Schema) error {
 	var err error
 	if r.file, err = file.NewParquetReader(src, file.WithReadProps(props)); err != nil {
 		return fmt.Errorf("truncated or damaged: %w", err)
+	}
+	if err := checkRows(r.file.MetaData()); err != nil {
+		return err
 	}
 	if err := checkStored(r.file); err != nil {
 		return err
@@ -93,6 +97,29 @@ func checkEnds(src *io.SectionReader) error {
 		return errors.New("the file is encrypted, which is not supported")
 	case string(tail[:]) != magic:
 		return errors.New("truncated: the file does not end with the table of its row groups")
+	}
+	return nil
+}
+
+// checkRows compares the numbers of rows that a file gives: of itself, of its row groups, and of their columns. Rows beyond one of them would
+// be missing without a word.
+func checkRows(m *metadata.FileMetaData) error {
+	left := m.NumRows
+	for i := range m.NumRowGroups() {
+		g := m.RowGroup(i)
+		left -= g.NumRows()
+		for c := range min(g.NumColumns(), m.Schema.NumColumns()) {
+			chunk, err := g.ColumnChunk(c)
+			if err != nil {
+				return fmt.Errorf("damaged: %w", err)
+			}
+			if m.Schema.Column(c).MaxRepetitionLevel() == 0 && chunk.NumValues() != g.NumRows() {
+				return fmt.Errorf("damaged: %d values of column %q in a row group of %d rows", chunk.NumValues(), m.Schema.Column(c).Path(), g.NumRows())
+			}
+		}
+	}
+	if left != 0 {
+		return fmt.Errorf("damaged: the file has %d rows, its row groups %d", m.NumRows, m.NumRows-left)
 	}
 	return nil
 }

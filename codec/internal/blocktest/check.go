@@ -2,7 +2,6 @@ package blocktest
 
 import (
 	"bytes"
-	"errors"
 	"io"
 	"math/rand/v2"
 	"runtime"
@@ -42,7 +41,7 @@ func RoundTrip(t *testing.T, f codec.BlockFormat, s *arrow.Schema) {
 		var got []string
 		for {
 			b, err := r.Next()
-			if errors.Is(err, io.EOF) {
+			if err == io.EOF { //nolint:errorlint // the end is io.EOF itself
 				break
 			}
 			require.NoError(t, err)
@@ -56,7 +55,7 @@ func RoundTrip(t *testing.T, f codec.BlockFormat, s *arrow.Schema) {
 		}
 		requireSame(t, want, got)
 		_, err = r.Next()
-		require.ErrorIs(t, err, io.EOF)
+		require.Equal(t, io.EOF, err)
 		require.NoError(t, r.Close())
 		for _, at := range stops {
 			r, err := Open(f, pool, file, 4, noLimit)

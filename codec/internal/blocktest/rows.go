@@ -3,7 +3,6 @@ package blocktest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -121,7 +120,7 @@ func Open(f codec.BlockFormat, p *column.Pool, file []byte, rows int, limit int6
 func ReadAll(r codec.BlockReader) (rows []string, err error) {
 	for {
 		b, err := r.Next()
-		if errors.Is(err, io.EOF) {
+		if err == io.EOF { //nolint:errorlint // the end is io.EOF itself
 			return rows, nil
 		}
 		if err != nil {
