@@ -233,6 +233,11 @@ func gatherBytes(out *Batch, dst, src *Column, rows []uint32) {
 		off[i+1] = total
 	}
 	data := Alloc[byte](out, int(total))
+	dst.Data, dst.Offsets = data, off
+	if int(total) <= shortText*len(rows) {
+		gatherShort(data, src, off, rows)
+		return
+	}
 	for i := 0; i < len(rows); { // the texts of rows that follow each other lie side by side
 		next := i + 1
 		for next < len(rows) && rows[next] == rows[next-1]+1 {
@@ -241,5 +246,19 @@ func gatherBytes(out *Batch, dst, src *Column, rows []uint32) {
 		copy(data[off[i]:off[next]], src.Data[src.Offsets[rows[i]]:])
 		i = next
 	}
-	dst.Data, dst.Offsets = data, off
+}
+
+// shortText is the length of texts that are copied without a look at how long they are.
+const shortText = 16
+
+// gatherShort copies texts most of which are short: what is too much of one is overwritten by the next.
+func gatherShort(data []byte, src *Column, off []int32, rows []uint32) {
+	for i, r := range rows {
+		from, to := src.Data[src.Offsets[r]:], data[off[i]:]
+		if n := int(off[i+1] - off[i]); n > shortText || len(from) < shortText || len(to) < shortText {
+			copy(to[:n], from)
+			continue
+		}
+		*(*[shortText]byte)(to) = *(*[shortText]byte)(from)
+	}
 }

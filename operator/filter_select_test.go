@@ -124,6 +124,32 @@ func TestSelectMakesColumnsOfRowsThatAreThere(t *testing.T) {
 	noLeak(t, pool)
 }
 
+func TestSelectOfBareColumnsAndConstantsKeepsTheSelection(t *testing.T) {
+	pool := column.NewDebugPool()
+	ctx := newContext(pool, operator.Fail())
+	inst, _ := start(t, operator.Select(id.As("order_id"), expr.Lit("x").As("text"), expr.Lit(7).As("seven"), "Tier"), ctx, keyed)
+	b := batch(pool, someOrders...)
+	b.Sel = []uint32{1, 3, 4}
+	var g gather
+	require.NoError(t, inst.Process(0, b, &g))
+	b.Release()
+	got := g.batches[0]
+	require.Equal(t, []uint32{1, 3, 4}, got.Sel)
+	require.Nil(t, got.Hash)
+	dense := got.Compact()
+	require.Equal(t, []int64{2, 4, 5}, column.Values[int64](dense.Column("order_id")))
+	require.Equal(t, []int64{7, 7, 7}, column.Values[int64](dense.Column("seven")))
+	for i := range 3 {
+		require.Equal(t, "x", dense.Column("text").String(i))
+	}
+	require.True(t, dense.Column("Tier").IsNull(0))
+	require.Equal(t, "silver", dense.Column("Tier").String(1))
+	require.Equal(t, wantHidden(false, 1, 3, 4), hiddenOf(dense))
+	dense.Release()
+	g.release()
+	noLeak(t, pool)
+}
+
 func TestE6SelectRowsInError(t *testing.T) {
 	for _, policy := range []operator.ErrorPolicy{operator.Fail(), operator.Skip()} {
 		for _, sel := range [][]uint32{nil, {0, 2, 3, 4}, {3, 4}} {

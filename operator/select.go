@@ -25,8 +25,8 @@ type project struct {
 //
 //	operator.Select("customer_id", expr.Col("amount").Mul(2).As("double"))
 //
-// Event times and late pairs stay with their rows. A batch with a selection is compacted; otherwise bare columns are not
-// copied. The stream is still keyed if the key columns are among the columns, by their names there. Rows for which an
+// Event times and late pairs stay with their rows. Bare columns are not copied, except that a batch with a selection is compacted
+// where anything is computed; constants are not. The stream is still keyed if the key columns are among the columns, by their names there. Rows for which an
 // expression cannot be computed follow the error policy.
 func Select(columns ...any) Operator {
 	p := &project{}
@@ -175,6 +175,7 @@ func (p *project) Bind(in []Stream) (Bound, error) {
 		t := &projectTask{ctx: ctx, schema: out.Schema}
 		for _, prog := range programs {
 			t.columns = append(t.columns, prog.New())
+			t.computes = t.computes || prog.Column() < 0 && !prog.IsConstant()
 		}
 		return t, nil
 	}}, nil
@@ -185,6 +186,8 @@ type projectTask struct {
 	schema  *arrow.Schema
 	columns []*expr.Evaluator
 	errs    expr.Errors
+
+	computes bool // there are columns that are neither bare nor constant
 }
 
 // Process implements Instance.
@@ -219,10 +222,11 @@ func (t *projectTask) Process(_ int, b *column.Batch, out Output) error {
 	return out.Emit(Main, made)
 }
 
-// eval gives the columns of the rows that are there. The caller owns the result.
+// eval gives the columns of the rows that are there. The caller owns the result. Where nothing is computed the selection stays: constants
+// are made for all rows.
 func (t *projectTask) eval(b *column.Batch) (*column.Batch, error) {
 	var made *column.Batch
-	if b.Sel == nil {
+	if b.Sel == nil || !t.computes {
 		made = b.Derive()
 		made.Schema, made.Hash = t.schema, nil
 		made.Cols = made.Cols[:0]
@@ -232,6 +236,11 @@ func (t *projectTask) eval(b *column.Batch) (*column.Batch, error) {
 	} else {
 		made = column.NewBatch(b.Pool(), t.schema, len(b.Sel))
 		made.TakeTimes(b, b.Sel)
+	}
+	if b.Sel != nil && !t.computes {
+		b = b.Derive()
+		b.Sel = nil
+		defer b.Release()
 	}
 	whole := false
 	defer func() {
