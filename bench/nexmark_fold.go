@@ -66,6 +66,7 @@ type foldRowsWriter struct {
 	at     []int
 	result baseline.Result
 	terms  []uint64
+	rows   []uint32 // 0, 1, …
 }
 
 // Factors of a term: it is Mix of the sum over columns, from the last, of 31 times what is there and the word of the value.
@@ -75,23 +76,26 @@ const (
 )
 
 func (w *foldRowsWriter) Write(b *column.Batch) error {
-	c := b.Compact()
-	defer c.Release()
-	w.result.Rows += int64(c.Rows)
-	if cap(w.terms) < c.Rows {
-		w.terms = make([]uint64, c.Rows)
+	rows := b.Sel
+	if rows == nil {
+		rows = w.all(b.Rows)
 	}
-	terms := w.terms[:c.Rows]
+	w.result.Rows += int64(len(rows))
+	if cap(w.terms) < len(rows) {
+		w.terms = make([]uint64, len(rows))
+	}
+	terms := w.terms[:len(rows)]
 	clear(terms)
 	if w.sink.counts {
-		w.addWords(terms, &c.Cols[w.at[0]])
-		for i, n := range column.Values[int64](&c.Cols[w.at[1]])[:c.Rows] {
-			w.result.Checksum += events.Mix(terms[i]) * uint64(n)
+		addWords(terms, &b.Cols[w.at[0]], rows)
+		counts := column.Values[uint64](&b.Cols[w.at[1]])
+		for i, r := range rows {
+			w.result.Checksum += events.Mix(terms[i]) * counts[r]
 		}
 		return nil
 	}
 	for _, at := range w.at {
-		w.addWords(terms, &c.Cols[at])
+		addWords(terms, &b.Cols[at], rows)
 	}
 	for _, t := range terms {
 		w.result.Checksum += events.Mix(t)
@@ -99,37 +103,51 @@ func (w *foldRowsWriter) Write(b *column.Batch) error {
 	return nil
 }
 
-// addWords takes a column into the terms.
-func (w *foldRowsWriter) addWords(terms []uint64, c *column.Column) {
-	switch {
-	case c.Nulls > 0:
-		for i := range terms {
-			x := uint64(foldNull)
-			if !c.IsNull(i) {
-				x = foldWord(c, i)
-			}
-			terms[i] = terms[i]*foldFactor + x
+// all is the rows of a batch without a selection.
+func (w *foldRowsWriter) all(n int) []uint32 {
+	for i := len(w.rows); i < n; i++ {
+		w.rows = append(w.rows, uint32(i))
+	}
+	return w.rows[:n]
+}
+
+// addWords takes the rows of a column into their terms: a number as it is, the low word of a decimal, the word of a text.
+func addWords(terms []uint64, c *column.Column, rows []uint32) {
+	terms = terms[:len(rows)]
+	switch c.Kind {
+	case column.Int64:
+		v := column.Values[uint64](c)
+		for i, r := range rows {
+			terms[i] = terms[i]*foldFactor + v[r]
 		}
-	case c.Kind == column.Int64:
-		for i, x := range column.Values[uint64](c)[:len(terms)] {
-			terms[i] = terms[i]*foldFactor + x
+	case column.Decimal:
+		v := column.View[[2]uint64](c.Data)
+		for i, r := range rows {
+			terms[i] = terms[i]*foldFactor + v[r][0]
 		}
 	default:
-		for i := range terms {
-			terms[i] = terms[i]*foldFactor + foldWord(c, i)
+		for i, r := range rows {
+			terms[i] = terms[i]*foldFactor + foldText(c.Data[c.Offsets[r]:c.Offsets[r+1]])
+		}
+	}
+	if c.Nulls > 0 {
+		for i, r := range rows {
+			if c.IsNull(int(r)) {
+				terms[i] += foldNull - foldWord(c, r) // in place of whatever stands there
+			}
 		}
 	}
 }
 
-// foldWord is the word of a value: a number as it is, the low word of a decimal, and that of a text.
-func foldWord(c *column.Column, i int) uint64 {
+// foldWord is the word of a value.
+func foldWord(c *column.Column, r uint32) uint64 {
 	switch c.Kind {
-	case column.Bytes:
-		return foldText(c.Bytes(i))
+	case column.Int64:
+		return column.Values[uint64](c)[r]
 	case column.Decimal:
-		return column.View[[2]uint64](c.Data)[i][0]
+		return column.View[[2]uint64](c.Data)[r][0]
 	}
-	return column.Values[uint64](c)[i]
+	return foldText(c.Data[c.Offsets[r]:c.Offsets[r+1]])
 }
 
 // foldText is made of the length and the bytes at both ends of a text: what little a sink can do that is not to be measured.

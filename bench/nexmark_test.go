@@ -12,10 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/arkflow-go/arkflow/bench/baseline"
 	"github.com/arkflow-go/arkflow/bench/events"
 	"github.com/arkflow-go/arkflow/bench/nexmark"
 	"github.com/arkflow-go/arkflow/column"
@@ -324,4 +326,49 @@ func TestSpansOfARingCoverItsEventsOnce(t *testing.T) {
 		}
 		require.Equal(t, s.n, at)
 	}
+}
+
+func TestFoldOfRowsTakesWhatIsThere(t *testing.T) {
+	pool := column.NewDebugPool()
+	s := arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}, {Name: "d", Type: &arrow.Decimal128Type{Precision: 20}, Nullable: true},
+		{Name: "t", Type: arrow.BinaryTypes.String, Nullable: true}}, nil)
+	bld := column.NewBuilder(pool, s)
+	var rows []row
+	for i := range int64(20) {
+		r := row{}
+		if i%3 > 0 {
+			r["n"] = i - 5
+			bld.Int64(0, i-5)
+		}
+		if i%4 > 0 {
+			r["d"] = i // its low word
+			bld.Col(1).Decimal(uint64(i), 0)
+		}
+		if i%5 > 0 {
+			r["t"] = strings.Repeat("x", int(i)) + "yz"
+			bld.String(2, r["t"].(string))
+		}
+		bld.EndRow()
+		rows = append(rows, r)
+	}
+	b := bld.Finish()
+	in := operator.Stream{Schema: s}
+	sink := &foldRows{columns: []string{"t", "d", "n"}}
+	require.NoError(t, sink.Check(in))
+	w, err := sink.Open(nil, in)
+	require.NoError(t, err)
+	require.NoError(t, w.Write(b))
+	some := b.Derive()
+	some.Sel = []uint32{3, 4, 11}
+	require.NoError(t, w.Write(some))
+	require.NoError(t, w.Flush())
+	require.NoError(t, w.Close())
+	want := modelChecksum(sink.columns, rows) + modelChecksum(sink.columns, []row{rows[3], rows[4], rows[11]})
+	assert.Equal(t, baseline.Result{Rows: 23, Checksum: want}, sink.total())
+	some.Release()
+	b.Release()
+	require.NoError(t, pool.Check())
+	require.ErrorContains(t, (&foldRows{columns: []string{"x"}}).Check(in), `the fold needs one column "x", there are 0`)
+	s = arrow.NewSchema([]arrow.Field{{Name: "b", Type: arrow.FixedWidthTypes.Boolean}}, nil)
+	require.ErrorContains(t, (&foldRows{columns: []string{"b"}}).Check(operator.Stream{Schema: s}), `takes no column "b" of type bool`)
 }

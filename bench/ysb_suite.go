@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -86,24 +87,48 @@ func ysbJoin(find func(ads arrow.Array, campaigns []int64) error) operator.Opera
 	})
 }
 
-// ysbMap is the campaigns by advertisement, as key gives its id.
-func ysbMap[K comparable](key func(uuid) K) map[K]int64 {
-	m := make(map[K]int64, ysbAds)
+// adTable is a hash table of ids, which are random: the low bits of an id are its hash.
+type adTable [4096]struct {
+	id       [2]uint64
+	campaign int64 // and one: 0 is an empty place
+}
+
+func newAdTable() *adTable {
+	t := &adTable{}
 	for ad := range ysbAds {
-		m[key(ysbID(ysbAdID, ad))] = int64(ad / 10)
+		id := ysbID(ysbAdID, ad)
+		lo, hi := binary.LittleEndian.Uint64(id[:8]), binary.LittleEndian.Uint64(id[8:])
+		at := lo % uint64(len(t))
+		for t[at].campaign != 0 {
+			at = (at + 1) % uint64(len(t))
+		}
+		t[at].id, t[at].campaign = [2]uint64{lo, hi}, int64(ad/10)+1
 	}
-	return m
+	return t
+}
+
+// find gives the campaign of an id; -1 where it has none.
+func (t *adTable) find(lo, hi uint64) int64 {
+	at := lo % uint64(len(t))
+	for {
+		e := &t[at]
+		if e.id[0] == lo && e.id[1] == hi || e.campaign == 0 {
+			return e.campaign - 1
+		}
+		at = (at + 1) % uint64(len(t))
+	}
 }
 
 // findBytes looks up ids of 128 bits.
 func findBytes() func(ads arrow.Array, campaigns []int64) error {
-	m := ysbMap(func(id uuid) uuid { return id })
+	t := newAdTable()
 	return func(ads arrow.Array, campaigns []int64) error {
 		ids := ads.(*array.Binary).ValueBytes()
 		for i := range campaigns {
-			c, ok := m[uuid(ids[i*len(uuid{}):])]
-			if !ok {
-				return fmt.Errorf("no campaign has the advertisement %x", ads.(*array.Binary).Value(i))
+			id := ids[i*len(uuid{}):][:len(uuid{})]
+			c := t.find(binary.LittleEndian.Uint64(id), binary.LittleEndian.Uint64(id[8:]))
+			if c < 0 {
+				return fmt.Errorf("no campaign has the advertisement %x", id)
 			}
 			campaigns[i] = c
 		}
@@ -113,7 +138,10 @@ func findBytes() func(ads arrow.Array, campaigns []int64) error {
 
 // findTexts looks up ids that are written out.
 func findTexts() func(ads arrow.Array, campaigns []int64) error {
-	m := ysbMap(uuid.text)
+	m := make(map[string]int64, ysbAds)
+	for ad := range ysbAds {
+		m[ysbID(ysbAdID, ad).text()] = int64(ad / 10)
+	}
 	return func(ads arrow.Array, campaigns []int64) error {
 		ids := ads.(*array.String)
 		for i := range campaigns {
