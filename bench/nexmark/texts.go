@@ -16,7 +16,7 @@ var (
 )
 
 // extraBytes is how many random characters there are, of which each extra is a part.
-const extraBytes = 1 << 20
+const extraBytes = 1 << 16
 
 // channel is where a bid came from.
 type channel struct{ name, url string }
