@@ -2,7 +2,6 @@ package operator
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -231,15 +230,24 @@ func failure[In, Out any](c *calls.Slot[In, Out]) error {
 	return &RowError{Err: c.Err, Value: excerpt(c.In)}
 }
 
-// reject applies the error policy to a row; what a dead-letter sink is shown of it is what the function saw.
+// reject applies the error policy to a row; what a dead-letter sink is shown of it is the columns that the function saw.
 func (t *asyncTask[In, Out]) reject(row In, err error) error {
-	var record []byte
-	if t.ctx.OnError.DeadLetterSink() != nil {
-		if text, jerr := json.Marshal(row); jerr == nil {
-			record = text
-		}
+	if t.ctx.OnError.DeadLetterSink() == nil {
+		return t.ctx.Reject(1, err)
 	}
-	return t.ctx.RejectRecord(record, err)
+	w, unknown := structmap.NewWriter[In]()
+	if unknown != nil {
+		return t.ctx.Reject(1, err)
+	}
+	cols := column.NewBuilder(t.ctx.Pool, w.Schema())
+	w.Append(cols, []In{row})
+	if cols.Err() != nil {
+		cols.Discard()
+		return t.ctx.Reject(1, err)
+	}
+	seen := cols.Finish()
+	defer seen.Release()
+	return t.ctx.RejectRows(seen, []uint32{0}, func(int) error { return err })
 }
 
 // addTime collects the time of a result.
