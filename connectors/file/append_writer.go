@@ -3,11 +3,13 @@ package file
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/column"
 )
@@ -16,6 +18,7 @@ import (
 type appendWriter struct {
 	name   string
 	file   *os.File
+	schema *arrow.Schema // of the rows
 	to     *recordContent
 	keeps  bool  // a regular file, which can be synced
 	dirty  bool  // something was written since the last sync
@@ -23,7 +26,7 @@ type appendWriter struct {
 }
 
 // openAppend opens a file to append to it.
-func openAppend(ctx context.Context, s Sink, name string, make newContent) (*appendWriter, error) {
+func openAppend(ctx context.Context, s Sink, name string, schema *arrow.Schema, make newContent) (*appendWriter, error) {
 	flags := os.O_RDWR | os.O_CREATE | os.O_APPEND
 	if s.Overwrite {
 		flags |= os.O_TRUNC
@@ -36,7 +39,7 @@ func openAppend(ctx context.Context, s Sink, name string, make newContent) (*app
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	w := &appendWriter{name: name, file: f, to: to.(*recordContent)}
+	w := &appendWriter{name: name, file: f, schema: schema, to: to.(*recordContent)}
 	if err := w.mend(ctx, s.Format.(codec.RecordFormat), s.Compression.of(name)); err != nil {
 		_ = f.Close() // the first error says more
 		return nil, failure("append to", name, err)
@@ -80,12 +83,16 @@ func (w *appendWriter) size() (int64, error) {
 	return info.Size(), nil
 }
 
-// mendText ends a last record that has no newline, or cuts it off where it stops within quotes: what comes behind would be taken for a part
-// of it.
+// mendText ends a last record that has no newline, or cuts it off where it is half: within quotes, which may hold newlines, what comes
+// behind would be taken for a part of it. Of CSV a value at the end may be half all the same.
 func (w *appendWriter) mendText(ctx context.Context, f codec.RecordFormat, size int64) error {
 	var last [1]byte
-	if _, err := w.file.ReadAt(last[:], size-1); err != nil || last[0] == '\n' {
+	if _, err := w.file.ReadAt(last[:], size-1); err != nil {
 		return err
+	}
+	ended := last[0] == '\n'
+	if _, json := f.(codec.JSONFormat); json && ended {
+		return nil
 	}
 	at, err := lastRecord(ctx, f, w.name)
 	if err != nil {
@@ -95,11 +102,42 @@ func (w *appendWriter) mendText(ctx context.Context, f codec.RecordFormat, size 
 	if _, err := w.file.ReadAt(record, at); err != nil {
 		return err
 	}
-	if _, p := f.Cut(append(record, '\n'), false); p.Bytes == 0 {
+	switch _, p := f.Cut(record, false); {
+	case ended && p.Bytes > 0:
+		return nil
+	case ended || !w.whole(f, record, at == 0):
 		return w.file.Truncate(at)
 	}
 	_, err = w.file.WriteString("\n")
 	return err
+}
+
+// whole reports whether a last record can be all of one.
+func (w *appendWriter) whole(f codec.RecordFormat, record []byte, first bool) bool {
+	if _, ok := f.(codec.JSONFormat); ok {
+		return json.Valid(record)
+	}
+	if _, p := f.Cut(append(record, '\n'), false); p.Bytes == 0 {
+		return false
+	}
+	header := bytes.TrimSuffix(w.to.buf, []byte{'\n'})
+	if first && f.HasHeader() {
+		return len(record) >= len(header) || !bytes.HasPrefix(header, record)
+	}
+	fields := make([]arrow.Field, w.schema.NumFields())
+	for i := range fields {
+		fields[i] = arrow.Field{Name: w.schema.Field(i).Name, Type: arrow.BinaryTypes.String, Nullable: true}
+	}
+	texts := f.WithSchema(arrow.NewSchema(fields, nil)).(codec.RecordFormat) // as many columns as the sink writes
+	d, err := texts.NewDecoder(nil)
+	if err != nil {
+		return true
+	}
+	defer d.Discard()
+	if f.HasHeader() && d.Header(header) != nil {
+		return true
+	}
+	return d.Append(record) == nil
 }
 
 // lastRecord gives the byte at which the last record of a file begins.

@@ -235,6 +235,7 @@ func TestSink_mendsWhatACrashLeftOfCSVAndZstd(t *testing.T) {
 	for text, want := range map[string]string{
 		"i,s\n1,x\n2,\"cut": "i,s\n1,x\n3,xxx\n", "i,s\n1,x\n2,\"a\n\nb": "i,s\n1,x\n3,xxx\n", "i,s\n1,x\n2,ok": "i,s\n1,x\n2,ok\n3,xxx\n",
 		"i,s\n2,\"ok\"": "i,s\n2,\"ok\"\n3,xxx\n", "i,s": "i,s\n3,xxx\n", "i,\"s": "i,s\n3,xxx\n",
+		"i,s\n1,x\n2,\"a\n": "i,s\n1,x\n3,xxx\n", "i,s\n1,x\n2,\"a\"\n": "i,s\n1,x\n2,\"a\"\n3,xxx\n", "i,s\n1,x\n2": "i,s\n1,x\n3,xxx\n", "i,": "i,s\n3,xxx\n",
 	} {
 		path := write(t, dir, "out.csv", text)
 		w, err := Sink{URL: path, Format: codec.CSV(nil)}.Open(ctx, stream)

@@ -163,7 +163,7 @@ func (s Sink) Open(ctx *operator.Context, in operator.Stream) (operator.Writer, 
 	case ctx.Parallelism > 1:
 		path = taskName(path, ctx.Subtask)
 	}
-	return openAppend(ctx, s, path, make)
+	return openAppend(ctx, s, path, in.Schema, make)
 }
 
 // taskName puts the number of a task before the endings of a name: "a/out.jsonl.gz" becomes "a/out-2.jsonl.gz".

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/arkflow-go/arkflow/codec"
@@ -79,12 +80,18 @@ func TestSink_overwrites(t *testing.T) {
 func TestSink_mendsTheEndOfWhatACrashLeft(t *testing.T) {
 	dir := t.TempDir()
 	ctx := newContext(t, operator.Fail())
-	path := write(t, dir, "out.jsonl", lines(0, 2)+`{"i":2,"s":`)
+	path := write(t, dir, "whole.jsonl", strings.TrimSuffix(lines(0, 2), "\n"))
 	w, err := Sink{URL: path}.Open(ctx, stream)
 	require.NoError(t, err)
 	put(t, ctx, w, 2, 3)
 	require.NoError(t, w.Close())
-	assert.Equal(t, lines(0, 2)+"{\"i\":2,\"s\":\n"+lines(2, 3), contentAt(t, path))
+	assert.Equal(t, lines(0, 3), contentAt(t, path))
+	path = write(t, dir, "out.jsonl", lines(0, 2)+`{"i":2,"s":`)
+	w, err = Sink{URL: path}.Open(ctx, stream)
+	require.NoError(t, err)
+	put(t, ctx, w, 2, 3)
+	require.NoError(t, w.Close())
+	assert.Equal(t, lines(0, 3), contentAt(t, path))
 
 	first, second := zipped(t, lines(0, 2)), zipped(t, lines(2, 4))
 	for n := range len(second) + 1 {
