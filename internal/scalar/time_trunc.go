@@ -41,8 +41,8 @@ func bindDateTrunc(c *Call) error {
 		at := newClock(zone)
 		for i, v := range from {
 			sec, _ := splitUnit(v, own)
-			sec = at.truncate(sec, unit)
-			if !cut.storeTime(out, i, sec, 0, own) {
+			begin := at.truncate(sec, unit)
+			if begin > sec || !cut.storeTime(out, i, begin, 0, own) { // greater where it has wrapped
 				if cut.clear(out, i); !out.Skip(i) {
 					cut.miss(out, i, "the beginning of "+intText(v)+" of "+t.String())
 				}
