@@ -129,6 +129,9 @@ func (r *configReader) json() Format {
 func (r *configReader) csv() Format {
 	f := CSVFormat{schema: r.openSchema(), strict: r.failUnknown(), noHeader: !r.flag("header", true)}
 	f.delim, f.quote = r.char("delimiter"), r.char("quote")
+	if v, given := r.section["null"]; given && v == nil {
+		r.fault("null", "want a text, not null, which is what NULL and ~ are in YAML; write it in quotes: \"NULL\"")
+	}
 	f.null, _ = r.text("null", "")
 	r.noOther("type", "schema", "unknown_fields", "header", "delimiter", "quote", "null")
 	return f

@@ -188,6 +188,8 @@ func TestCSV_configReadsBack(t *testing.T) {
 		assert.Equal(t, "csv", back.Kind())
 	}
 	_, err := FromConfig("codec", map[string]any{"type": "csv", "delimiter": ";;", "quote": 5, "header": "yes", "null": "a\"b", "delimeter": ";"})
+	_, nullErr := FromConfig("codec", map[string]any{"type": "csv", "null": nil}) // as YAML has NULL without quotes
+	require.ErrorContains(t, nullErr, `codec.null: want a text, not null`)
 	for _, want := range []string{`codec.delimiter: want one ASCII character, not ";;"`, "codec.quote: want a string, not 5", "codec.header: want true or false, not yes",
 		`codec.delimeter: unknown field "delimeter"; did you mean "delimiter"?`} {
 		assert.ErrorContains(t, err, want)
