@@ -38,9 +38,6 @@ func (p *Program) Expr() Expr { return p.expr }
 // Column gives the index of the column that the program is a bare reference to, or -1.
 func (p *Program) Column() int { return p.column }
 
-// IsConstant tells whether the program has one value for all rows.
-func (p *Program) IsConstant() bool { return p.constant != nil }
-
 // New makes the evaluator of one task.
 func (p *Program) New() *Evaluator {
 	return &Evaluator{p: p, avoid: make([]uint8, p.ratios), memos: make([]any, p.memos), slots: make([]vec, p.slots)}

@@ -109,16 +109,38 @@ func TestSelectMakesColumnsOfRowsThatAreThere(t *testing.T) {
 	require.Equal(t, wantHidden(false, 0, 1, 2, 3, 4), hiddenOf(got))
 	g.release()
 
+	for _, sel := range [][]uint32{{1, 3, 4}, {1, 4}} {
+		b.Sel = sel
+		require.NoError(t, inst.Process(0, b, &g))
+		require.Equal(t, len(sel) == 3, g.batches[0].Sel != nil, "a selection of half of the rows stays, others are compacted")
+		got = g.batches[0].Compact()
+		last := len(sel) - 1
+		require.Equal(t, []int64{2, 4, 5}[:last], column.Values[int64](got.Column("order_id"))[:last])
+		require.EqualValues(t, 5, column.Values[int64](got.Column("order_id"))[last])
+		require.Equal(t, []float64{-10, 5, 200}[:last], column.Values[float64](got.Column("double"))[:last])
+		require.True(t, got.Column("Tier").IsNull(0))
+		require.Equal(t, wantHidden(false, sel...), hiddenOf(got))
+		got.Release()
+		g.release()
+	}
+	b.Release()
+	noLeak(t, pool)
+}
+
+func TestSelectOfComputedColumnsCompacts(t *testing.T) {
+	pool := column.NewDebugPool()
+	ctx := newContext(pool, operator.Fail())
+	inst, _ := start(t, operator.Select(id.As("order_id"), amount.Mul(2).As("double"), amount.Add(1).As("more")), ctx, keyed)
+	b := batch(pool, someOrders...)
 	b.Sel = []uint32{1, 3, 4}
+	var g gather
 	require.NoError(t, inst.Process(0, b, &g))
 	b.Release()
-	got = g.batches[0]
-	require.Nil(t, got.Sel, "a selection is compacted")
+	got := g.batches[0]
+	require.Nil(t, got.Sel)
 	require.Equal(t, 3, got.Rows)
 	require.Equal(t, []int64{2, 4, 5}, column.Values[int64](got.Column("order_id")))
 	require.Equal(t, []float64{-10, 5, 200}, column.Values[float64](got.Column("double")))
-	require.True(t, got.Column("Tier").IsNull(0))
-	require.Equal(t, "silver", got.Column("Tier").String(1))
 	require.Equal(t, wantHidden(false, 1, 3, 4), hiddenOf(got))
 	g.release()
 	noLeak(t, pool)

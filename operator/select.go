@@ -25,9 +25,9 @@ type project struct {
 //
 //	operator.Select("customer_id", expr.Col("amount").Mul(2).As("double"))
 //
-// Event times and late pairs stay with their rows. Bare columns are not copied, except that a batch with a selection is compacted
-// where anything is computed; constants are not. The stream is still keyed if the key columns are among the columns, by their names there. Rows for which an
-// expression cannot be computed follow the error policy.
+// Event times and late pairs stay with their rows. Bare columns are not copied, and a selection stays, where that is the cheaper
+// way: a batch is compacted where much is computed, or less than half of its rows are there. The stream is still keyed if the key
+// columns are among the columns, by their names there. Rows for which an expression cannot be computed follow the error policy.
 func Select(columns ...any) Operator {
 	p := &project{}
 	for _, c := range columns {
@@ -175,7 +175,14 @@ func (p *project) Bind(in []Stream) (Bound, error) {
 		t := &projectTask{ctx: ctx, schema: out.Schema}
 		for _, prog := range programs {
 			t.columns = append(t.columns, prog.New())
-			t.computes = t.computes || prog.Column() < 0 && !prog.IsConstant()
+			switch at := prog.Column(); {
+			case at < 0:
+				t.spread++
+			case column.KindOf(prog.Type()).Width() == 0:
+				t.copied += 4
+			default:
+				t.copied++
+			}
 		}
 		return t, nil
 	}}, nil
@@ -187,7 +194,9 @@ type projectTask struct {
 	columns []*expr.Evaluator
 	errs    expr.Errors
 
-	computes bool // there are columns that are neither bare nor constant
+	// What a row costs, in words: to copy the bare columns of a batch that is compacted, and to bring those that are computed to the
+	// places of their rows in one that is not. A text counts as four.
+	copied, spread int
 }
 
 // Process implements Instance.
@@ -222,38 +231,35 @@ func (t *projectTask) Process(_ int, b *column.Batch, out Output) error {
 	return out.Emit(Main, made)
 }
 
-// eval gives the columns of the rows that are there. The caller owns the result. Where nothing is computed the selection stays: constants
-// are made for all rows.
+// eval gives the columns of the rows that are there. The caller owns the result.
 func (t *projectTask) eval(b *column.Batch) (*column.Batch, error) {
 	var made *column.Batch
-	if b.Sel == nil || !t.computes {
+	compact := b.Sel != nil && t.spread > 0 && (t.copied <= t.spread || 2*len(b.Sel) < b.Rows)
+	if compact {
+		made = column.NewBatch(b.Pool(), t.schema, len(b.Sel))
+		made.TakeTimes(b, b.Sel)
+	} else {
 		made = b.Derive()
 		made.Schema, made.Hash = t.schema, nil
 		made.Cols = made.Cols[:0]
 		for range t.columns {
 			made.Cols = append(made.Cols, column.Column{})
 		}
-	} else {
-		made = column.NewBatch(b.Pool(), t.schema, len(b.Sel))
-		made.TakeTimes(b, b.Sel)
 	}
-	if b.Sel != nil && !t.computes {
-		b = b.Derive()
-		b.Sel = nil
-		defer b.Release()
-	}
-	whole := false
-	defer func() {
-		if !whole {
-			made.Release()
-		}
-	}()
 	for i, ev := range t.columns {
-		if err := ev.Eval(made, &made.Cols[i], b, &t.errs); err != nil {
+		to, at := &made.Cols[i], ev.Program().Column()
+		if at >= 0 && !compact {
+			*to = b.Cols[at]
+			continue
+		}
+		if err := ev.Eval(made, to, b, &t.errs); err != nil {
+			made.Release()
 			return nil, err
 		}
+		if b.Sel != nil && !compact {
+			to.Spread(made, b.Sel, b.Rows)
+		}
 	}
-	whole = true
 	return made, nil
 }
 
