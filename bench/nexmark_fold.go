@@ -67,6 +67,9 @@ type foldRowsWriter struct {
 	result baseline.Result
 	terms  []uint64
 	rows   []uint32 // 0, 1, …
+
+	bitmap *byte // of the batch, that was looked at last: whether all its rows are valid
+	whole  bool
 }
 
 // Factors of a term: it is Mix of the sum over columns, from the last, of 31 times what is there and the word of the value.
@@ -86,8 +89,9 @@ func (w *foldRowsWriter) Write(b *column.Batch) error {
 	}
 	terms := w.terms[:len(rows)]
 	clear(terms)
+	w.bitmap = nil
 	if w.sink.counts {
-		addWords(terms, &b.Cols[w.at[0]], rows)
+		w.addWords(terms, &b.Cols[w.at[0]], rows)
 		counts := column.Values[uint64](&b.Cols[w.at[1]])
 		for i, r := range rows {
 			w.result.Checksum += events.Mix(terms[i]) * counts[r]
@@ -95,7 +99,7 @@ func (w *foldRowsWriter) Write(b *column.Batch) error {
 		return nil
 	}
 	for _, at := range w.at {
-		addWords(terms, &b.Cols[at], rows)
+		w.addWords(terms, &b.Cols[at], rows)
 	}
 	for _, t := range terms {
 		w.result.Checksum += events.Mix(t)
@@ -112,7 +116,7 @@ func (w *foldRowsWriter) all(n int) []uint32 {
 }
 
 // addWords takes the rows of a column into their terms: a number as it is, the low word of a decimal, the word of a text.
-func addWords(terms []uint64, c *column.Column, rows []uint32) {
+func (w *foldRowsWriter) addWords(terms []uint64, c *column.Column, rows []uint32) {
 	terms = terms[:len(rows)]
 	switch c.Kind {
 	case column.Int64:
@@ -130,13 +134,26 @@ func addWords(terms []uint64, c *column.Column, rows []uint32) {
 			terms[i] = terms[i]*foldFactor + foldText(c.Data[c.Offsets[r]:c.Offsets[r+1]])
 		}
 	}
-	if c.Nulls > 0 {
-		for i, r := range rows {
-			if c.IsNull(int(r)) {
-				terms[i] += foldNull - foldWord(c, r) // in place of whatever stands there
-			}
+	if c.Nulls == 0 || w.valid(c.Valid, rows) {
+		return
+	}
+	for i, r := range rows {
+		if c.IsNull(int(r)) {
+			terms[i] += foldNull - foldWord(c, r) // in place of whatever stands there
 		}
 	}
+}
+
+// valid tells whether all rows have a value. Columns that share a bitmap ask once.
+func (w *foldRowsWriter) valid(bitmap []byte, rows []uint32) bool {
+	if w.bitmap != &bitmap[0] {
+		all := byte(1)
+		for _, r := range rows {
+			all &= bitmap[r>>3] >> (r & 7)
+		}
+		w.bitmap, w.whole = &bitmap[0], all == 1
+	}
+	return w.whole
 }
 
 // foldWord is the word of a value.
@@ -150,10 +167,16 @@ func foldWord(c *column.Column, r uint32) uint64 {
 	return foldText(c.Data[c.Offsets[r]:c.Offsets[r+1]])
 }
 
-// foldText is made of the length and the bytes at both ends of a text: what little a sink can do that is not to be measured.
+// foldLong is the length of texts of which only the length is looked at: the sink is not to be measured.
+const foldLong = 32
+
+// foldText is made of the length and the bytes at both ends of a text.
 func foldText(b []byte) uint64 {
 	n := len(b)
-	if n >= 8 {
+	switch {
+	case n > foldLong:
+		return uint64(n)
+	case n >= 8:
 		return uint64(n) + binary.LittleEndian.Uint64(b)*foldFactor + binary.LittleEndian.Uint64(b[n-8:])
 	}
 	x := uint64(n)
