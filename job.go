@@ -71,7 +71,7 @@ func (j *Job) Name() string {
 }
 
 // Source adds a source. When its rows happened is a required decision: EventTime, IngestionTime or ProcessingTime. Options are
-// OnError (for records that cannot be decoded) and Tasks.
+// OnError (for records that cannot be decoded), Tasks, MaxRate and MaxDrift.
 func (j *Job) Source(id string, src operator.Source, policy TimePolicy, opts ...SourceOption) Stream {
 	if j == nil {
 		return Stream{}

@@ -89,7 +89,7 @@ func (s Stream) KeyBy(columns ...string) KeyedStream {
 }
 
 // Sink ends the stream in a sink. It may be called again for another one; each gets all rows. Options are OnError (for rows that
-// cannot be written) and Tasks.
+// cannot be written), Tasks and MaxRate.
 func (s Stream) Sink(id string, sink operator.Sink, opts ...SinkOption) {
 	j := s.job
 	if j == nil {
