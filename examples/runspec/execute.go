@@ -76,6 +76,10 @@ func (e env) watch(ctx context.Context, jobs []*running, done <-chan *running) i
 			tick.Reset(time.Second)
 		case <-e.signals:
 			interrupts++
+			if interrupts > 2 { // a sink that blocks, such as a pipe that nobody reads, holds up a cancel too
+				fmt.Fprintln(e.stderr, "not waiting for the jobs any more")
+				return exitFailed
+			}
 			e.interrupt(ctx, jobs, interrupts)
 		}
 	}
@@ -92,13 +96,10 @@ func (e env) tell(job string, err error) {
 
 // interrupt ends the jobs: the first one by a stop, the second by a cancel. Waiting for them is for watch, which hears of the end.
 func (e env) interrupt(ctx context.Context, jobs []*running, nth int) {
-	switch nth {
-	case 1:
-		fmt.Fprintln(e.stderr, "stopping: rows in flight reach the sinks, open windows stay closed and are lost with this process; interrupt again to cancel")
-	case 2:
-		fmt.Fprintln(e.stderr, "cancelling: what is in flight is dropped")
-	default:
-		return
+	if nth == 1 {
+		fmt.Fprintln(e.stderr, "stopping: rows in flight reach the sinks, open windows are not fired and are lost with this process; interrupt again to cancel")
+	} else {
+		fmt.Fprintln(e.stderr, "cancelling: what is in flight is dropped; interrupt again not to wait for that")
 	}
 	for _, r := range jobs {
 		if r.ended {

@@ -3,8 +3,8 @@
 //	go run ./examples/runspec -f jobs.yaml [-job ID] [-validate|-explain|-dot]
 //	go run ./examples/runspec -schema > jobspec.schema.json
 //
-// Once a second it says on stderr how each job is doing. An interrupt stops the jobs: rows in flight reach the sinks, open windows stay
-// closed. A second one cancels them. It ends with 0 when all went well, with 1 when a job failed or was cancelled, and with 2, before anything
+// Once a second it says on stderr how each job is doing. An interrupt stops the jobs: rows in flight reach the sinks, open windows are
+// not fired. A second one cancels them, a third one waits for nothing. It ends with 0 when all went well, with 1 when a job failed or was cancelled, and with 2, before anything
 // is started, when the document or the command line is wrong.
 package main
 

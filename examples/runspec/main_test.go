@@ -169,7 +169,7 @@ func TestRunspecStopsAtTheFirstSignal(t *testing.T) {
 		s := command("jobs:"+document("a", to, ""), signals, "-f", "-")
 		assert.Equal(t, 0, s.code, s.err)
 		assert.Equal(t, 3, strings.Count(s.err, "job a: running, "), s.err)
-		assert.Contains(t, s.err, "stopping: rows in flight reach the sinks, open windows stay closed")
+		assert.Contains(t, s.err, "stopping: rows in flight reach the sinks, open windows are not fired")
 		assert.Contains(t, s.err, "open windows are lost")
 		assert.Regexp(t, `(?m)^job a: suspended after 3\.2s: 70 rows in, 70 rows out; 22 rows/s$`, s.err)
 	})
@@ -183,7 +183,7 @@ func TestRunspecCancelsAtTheSecondSignal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		signals := make(chan os.Signal, 3)
 		time.AfterFunc(3200*time.Millisecond, func() { signals <- os.Interrupt })
-		time.AfterFunc(7500*time.Millisecond, func() { signals <- os.Interrupt; signals <- os.Interrupt })
+		time.AfterFunc(7500*time.Millisecond, func() { signals <- os.Interrupt })
 		s := command(text, signals, "-f", "-")
 		assert.Equal(t, 1, s.code)
 		assert.Equal(t, 1, strings.Count(s.err, "stopping: rows in flight"), s.err)
