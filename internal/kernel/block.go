@@ -49,12 +49,11 @@ func (a rowAt) anyNull(c *column.Column, n int) bool {
 		}
 		return false
 	}
+	all, valid := byte(1), c.Valid
 	for _, r := range a.rows {
-		if c.IsNull(int(r)) {
-			return true
-		}
+		all &= valid[r>>3] >> (r & 7)
 	}
-	return false
+	return all == 0
 }
 
 // scratch is the memory of the loops over one block.
