@@ -206,3 +206,15 @@ func TestE6DeadLetterSinkThatFailsEndsTheJob(t *testing.T) {
 	require.Equal(t, arrow.TIMESTAMP, operator.DeadLetterSchema.Field(0).Type.ID())
 	require.Equal(t, "retry 2 after 1s, then dead letter", arkflow.Retry(2, time.Second).Then(arkflow.DeadLetter(memory.NewSink())).String())
 }
+
+// B3: the builder never panics, whatever a dead-letter sink does.
+func TestB3ADeadLetterSinkThatPanicsIsAFault(t *testing.T) {
+	job := arkflow.NewJob("j")
+	job.Source("in", memory.Of([]tick{}), arkflow.ProcessingTime(), arkflow.OnError(arkflow.DeadLetter((*panicking)(nil)))).Sink("out", memory.NewSink())
+	require.ErrorContains(t, job.Err(), `operator "in": on_error: dead-letter sink: check: panic: oh`)
+}
+
+// panicking is a sink that panics where it is checked.
+type panicking struct{ operator.Sink }
+
+func (*panicking) Check(operator.Stream) error { panic("oh") }
