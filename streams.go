@@ -57,8 +57,13 @@ func (s Stream) output(what, tag string) Stream {
 	return Stream{}
 }
 
-// tagsOf gives the names of an operator's output ports, where it has names of its own.
-func tagsOf(n *node) []string {
+// tagsOf gives the names of an operator's output ports, where it has names of its own. One that panics has none.
+func tagsOf(n *node) (tags []string) {
+	defer func() {
+		if recover() != nil {
+			tags = nil
+		}
+	}()
 	if t, ok := n.Operator.(operator.Tagged); ok {
 		return t.Tags()
 	}

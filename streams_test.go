@@ -7,6 +7,7 @@ import (
 	"github.com/arkflow-go/arkflow"
 	"github.com/arkflow-go/arkflow/connectors/drop"
 	"github.com/arkflow-go/arkflow/connectors/generate"
+	"github.com/arkflow-go/arkflow/connectors/memory"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -146,3 +147,15 @@ func TestB5_edgesNamePorts(t *testing.T) {
 		})
 	}
 }
+
+// B3: the builder never panics, whatever an operator does.
+func TestB3AnOperatorWhoseTagsPanicHasNoSideOutput(t *testing.T) {
+	job := arkflow.NewJob("j")
+	job.Source("in", memory.Of([]tick{}), arkflow.ProcessingTime()).Apply("op", untagged{}).Side("x").Sink("out", memory.NewSink())
+	require.ErrorContains(t, job.Err(), `operator "op": no side output "x"`)
+}
+
+type untagged struct{ operator.Operator }
+
+func (untagged) Kind() string   { return "untagged" }
+func (untagged) Tags() []string { panic("oh") }
