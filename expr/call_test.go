@@ -6,7 +6,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
-	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/stretchr/testify/require"
 )
 
@@ -74,7 +74,7 @@ func checkHash(t *testing.T, p *Program, b *column.Batch, cols []int) {
 	var c column.Column
 	out := b.Derive()
 	require.NoError(t, p.New().Eval(out, &c, b, &errs))
-	require.Equal(t, kernel.HashColumns(nil, b, cols), column.Values[uint64](&c), p.Expr())
+	require.Equal(t, keys.Hash(nil, b, cols), column.Values[uint64](&c), p.Expr())
 	require.Zero(t, c.Nulls)
 	out.Release()
 }

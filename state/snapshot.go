@@ -1,6 +1,9 @@
 package state
 
 import (
+	"iter"
+	"sync"
+
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 )
@@ -20,6 +23,10 @@ type Writer interface {
 	Value(name string, v []byte)
 	// Table saves entries of keyed state. A name may be given several times: the rows add up.
 	Table(name string, t Table)
+	// Frozen saves entries that are written out later, so that rows need not wait for it: tables gives them, of rows rows or
+	// fewer together. It is called at most once, by any goroutine, while the operator goes on, so it must read nothing that the
+	// operator still writes; it may never be called.
+	Frozen(name string, rows int, tables func() ([]Table, error))
 }
 
 // Reader gives an operator of one task what was saved, before it sees any row.
@@ -27,33 +34,60 @@ type Reader interface {
 	// Values gives what each task of the operator had saved under that name, in the order of the subtasks: one value
 	// where the parallelism is the same, several to be merged where it is not.
 	Values(name string) [][]byte
-	// Tables gives all entries that were saved under that name. The operator takes the rows whose group is in its Range
-	// and no others.
-	Tables(name string) []Table
+	// Tables gives all entries that were saved under that name; after an error it ends. The operator takes the rows whose group
+	// is in its Range and no others.
+	Tables(name string) iter.Seq2[Table, error]
 }
 
-// Snapshot is the state of one operator of one task in memory: what a Writer was given.
+// Snapshot is the state of one operator of one task in memory: what a Writer was given. It may be read by several goroutines
+// once it is written.
 type Snapshot struct {
 	values map[string][]byte
-	tables map[string][]Table
+	tables map[string][]*entries
+}
+
+// entries is tables that are there, or that a function gives.
+type entries struct {
+	rows   int
+	once   sync.Once
+	thaw   func() ([]Table, error)
+	tables []Table
+	err    error
+}
+
+func (e *entries) get() ([]Table, error) {
+	e.once.Do(func() {
+		if e.thaw != nil {
+			e.tables, e.err = e.thaw()
+			e.thaw = nil // what was frozen is not needed any more
+		}
+	})
+	return e.tables, e.err
 }
 
 // NewSnapshot gives an empty snapshot, which is a Writer.
 func NewSnapshot() *Snapshot {
-	return &Snapshot{values: map[string][]byte{}, tables: map[string][]Table{}}
+	return &Snapshot{values: map[string][]byte{}, tables: map[string][]*entries{}}
 }
 
 // Value implements Writer.
 func (s *Snapshot) Value(name string, v []byte) { s.values[name] = v }
 
 // Table implements Writer.
-func (s *Snapshot) Table(name string, t Table) { s.tables[name] = append(s.tables[name], t) }
+func (s *Snapshot) Table(name string, t Table) {
+	s.tables[name] = append(s.tables[name], &entries{rows: t.Rows, tables: []Table{t}})
+}
 
-// Rows is the number of rows of all tables.
+// Frozen implements Writer.
+func (s *Snapshot) Frozen(name string, rows int, tables func() ([]Table, error)) {
+	s.tables[name] = append(s.tables[name], &entries{rows: rows, thaw: tables})
+}
+
+// Rows is the number of rows of all tables, or a bound on it from above.
 func (s *Snapshot) Rows() (n int) {
-	for _, tables := range s.tables {
-		for _, t := range tables {
-			n += t.Rows
+	for _, list := range s.tables {
+		for _, e := range list {
+			n += e.rows
 		}
 	}
 	return n
@@ -73,9 +107,21 @@ func (m Merged) Values(name string) (out [][]byte) {
 }
 
 // Tables implements Reader.
-func (m Merged) Tables(name string) (out []Table) {
-	for _, s := range m {
-		out = append(out, s.tables[name]...)
+func (m Merged) Tables(name string) iter.Seq2[Table, error] {
+	return func(yield func(Table, error) bool) {
+		for _, s := range m {
+			for _, e := range s.tables[name] {
+				tables, err := e.get()
+				if err != nil {
+					yield(Table{}, err)
+					return
+				}
+				for _, t := range tables {
+					if !yield(t, nil) {
+						return
+					}
+				}
+			}
+		}
 	}
-	return out
 }

@@ -1,8 +1,12 @@
 package state
 
 import (
+	"errors"
+	"fmt"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -43,6 +47,48 @@ func TestMergedGivesWhatEveryTaskSaved(t *testing.T) {
 	m := Merged{a, b}
 	require.Equal(t, [][]byte{[]byte("1"), []byte("2")}, m.Values("w"))
 	require.Empty(t, m.Values("other"))
-	require.Equal(t, []Table{{Rows: 1}, {Rows: 2}, {Rows: 3}}, m.Tables("t"))
-	require.Empty(t, m.Tables("other"))
+	a.Frozen("t", 9, func() ([]Table, error) { return []Table{{Rows: 4}, {Rows: 5}}, nil })
+	require.Equal(t, []Table{{Rows: 1}, {Rows: 2}, {Rows: 4}, {Rows: 5}, {Rows: 3}}, all(t, m, "t"))
+	require.Empty(t, all(t, m, "other"))
+	require.Equal(t, 12, a.Rows())
+}
+
+func all(t *testing.T, m Merged, name string) (out []Table) {
+	for table, err := range m.Tables(name) {
+		require.NoError(t, err)
+		out = append(out, table)
+	}
+	return out
+}
+
+func TestFrozenEntriesAreMadeOnce(t *testing.T) {
+	calls, s := 0, NewSnapshot()
+	s.Frozen("t", 1, func() ([]Table, error) { calls++; return []Table{{Rows: 1}}, nil })
+	require.Zero(t, calls, "a barrier does not wait for it")
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for table, err := range (Merged{s}).Tables("t") {
+				assert.NoError(t, err)
+				assert.Equal(t, 1, table.Rows)
+			}
+		})
+	}
+	readers.Wait()
+	require.Equal(t, 1, calls)
+}
+
+func TestTablesEndAtAnError(t *testing.T) {
+	s := NewSnapshot()
+	s.Table("t", Table{Rows: 1})
+	s.Frozen("t", 1, func() ([]Table, error) { return nil, errors.New("damaged") })
+	s.Table("t", Table{Rows: 2})
+	var seen []string
+	for table, err := range (Merged{s}).Tables("t") {
+		seen = append(seen, fmt.Sprint(table.Rows, err))
+	}
+	require.Equal(t, []string{"1 <nil>", "0 damaged"}, seen)
+	for range (Merged{s}).Tables("t") {
+		break
+	}
 }

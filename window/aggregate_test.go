@@ -234,7 +234,11 @@ func TestDamagedTuplesAreRefused(t *testing.T) {
 	g.feed([]any{1, "A", "value"})
 	s := state.NewSnapshot()
 	require.NoError(t, g.x.Snapshot(s))
-	tables := state.Merged{s}.Tables(stateWindows)
+	var tables []state.Table
+	for table, err := range (state.Merged{s}).Tables(stateWindows) {
+		require.NoError(t, err)
+		tables = append(tables, table)
+	}
 	require.Len(t, tables, 1)
 	c := &tables[0].Cols[len(tables[0].Cols)-1]
 	require.Equal(t, column.Bytes, c.Kind)

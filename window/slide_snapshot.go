@@ -15,17 +15,11 @@ func (x *sliding) Snapshot(w state.Writer) error {
 	if err := x.save(w); err != nil {
 		return err
 	}
-	if err := x.dump(stateSlices, x.slices, w); err != nil {
-		return err
-	}
+	x.freeze(stateSlices, x.slices, w)
 	for list := x.stragglers; len(list) > 0; {
-		var alike []*slice
-		if list, alike = x.apart(list); len(list) > 0 {
-			if err := x.dump(stateStrays, list, w); err != nil {
-				return err
-			}
-		}
-		list = alike
+		var first []*slice
+		first, list = x.apart(list)
+		x.freeze(stateStrays, first, w)
 	}
 	if t := x.evictedTable(); t.Rows > 0 {
 		w.Table(stateEvicted, t)
@@ -52,19 +46,29 @@ func (x *sliding) apart(list []*slice) (first, alike []*slice) {
 	return first, alike
 }
 
-// dump writes slices, no two of them alike, to tables of their own.
-func (x *sliding) dump(name string, list []*slice, w state.Writer) error {
+// freeze saves slices, no two of them alike, in tables of their own.
+func (x *sliding) freeze(name string, list []*slice, w state.Writer) {
+	keys := x.index.Freeze()
+	type frozen struct {
+		at, from int64
+		cells    *kernel.Cells
+	}
+	all := make([]frozen, len(list))
 	n := 0
-	for _, s := range list {
+	for i, s := range list {
+		all[i] = frozen{s.at, x.savedFrom(s), s.cells.Freeze(keys)}
 		n += s.cells.Len()
 	}
-	d := kernel.NewCellDump(x.index, x.maxParallelism(), n, func(t state.Table) { w.Table(name, t) })
-	for _, s := range list {
-		if err := d.AddCells(s.at, x.savedFrom(s), s.cells); err != nil {
-			return err
+	groups := x.maxParallelism()
+	w.Frozen(name, n, func() (tables []state.Table, err error) {
+		d := kernel.NewCellDump(keys, groups, n, func(t state.Table) { tables = append(tables, t) })
+		for _, f := range all {
+			if err := d.AddCells(f.at, f.from, f.cells); err != nil {
+				return nil, err
+			}
 		}
-	}
-	return d.Close()
+		return tables, d.Close()
+	})
 }
 
 func (x *sliding) evictedTable() state.Table {
@@ -107,14 +111,19 @@ func (x *sliding) Restore(r state.Reader) error {
 			}
 			return s.cells
 		})
-		for _, t := range r.Tables(name) {
+		for t, err := range r.Tables(name) {
 			made = map[target]*slice{} // a key is in a table once, see apart
-			if err := load.Add(t); err != nil {
+			if err == nil {
+				err = load.Add(t)
+			}
+			if err != nil {
 				return fmt.Errorf("restore window: %w", err)
 			}
 		}
 	}
-	x.restoreEvicted(r.Tables(stateEvicted))
+	if err := x.restoreEvicted(r); err != nil {
+		return err
+	}
 	if err := x.reenter(); err != nil {
 		return err
 	}
@@ -127,10 +136,13 @@ func (x *sliding) Restore(r state.Reader) error {
 	return nil
 }
 
-func (x *sliding) restoreEvicted(tables []state.Table) {
+func (x *sliding) restoreEvicted(r state.Reader) error {
 	own := x.owned()
 	groups := map[int]int64{}
-	for _, t := range tables {
+	for t, err := range r.Tables(stateEvicted) {
+		if err != nil {
+			return fmt.Errorf("restore window: %w", err)
+		}
 		starts := column.Values[int64](&t.Cols[0])
 		for i, g := range t.Groups {
 			if own.Contains(int(g)) {
@@ -149,4 +161,5 @@ func (x *sliding) restoreEvicted(tables []state.Table) {
 	default:
 		x.evicted.groups = groups
 	}
+	return nil
 }

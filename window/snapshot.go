@@ -90,15 +90,34 @@ func (x *instance) Snapshot(w state.Writer) error {
 	if err := x.save(w); err != nil {
 		return err
 	}
-	d := kernel.NewDump(x.b.layout, x.maxParallelism(), x.live(), func(t state.Table) { w.Table(stateWindows, t) })
+	a := x.agg.Freeze()
+	var frozen, parted []openWindow
+	entries := 0
 	for _, o := range x.open {
-		if err := d.Add(o.start, o.pane); err != nil {
-			return err
+		if p := o.pane.Freeze(a); p != nil {
+			frozen = append(frozen, openWindow{o.start, p})
+			entries += p.Live()
+		} else {
+			parted = append(parted, o)
 		}
 	}
-	if err := d.Close(); err != nil {
+	layout, groups := x.b.layout, x.maxParallelism()
+	dump := func(list []openWindow, entries int, emit func(state.Table)) error {
+		d := kernel.NewDump(layout, groups, entries, emit)
+		for _, o := range list {
+			if err := d.Add(o.start, o.pane); err != nil {
+				return err
+			}
+		}
+		return d.Close()
+	}
+	if err := dump(parted, x.live()-entries, func(t state.Table) { w.Table(stateWindows, t) }); err != nil {
 		return err
 	}
+	w.Frozen(stateWindows, entries, func() (tables []state.Table, err error) {
+		err = dump(frozen, entries, func(t state.Table) { tables = append(tables, t) })
+		return tables, err
+	})
 	if len(x.evicted) > 0 {
 		w.Table(stateEvicted, x.evictedTable())
 	}
@@ -128,22 +147,27 @@ func (x *instance) Restore(r state.Reader) error {
 		return err
 	}
 	load := kernel.NewLoad(x.agg, x.owned(), func(start int64) (*kernel.Pane, error) { return x.pane(start), nil })
-	for _, t := range r.Tables(stateWindows) {
-		if err := load.Add(t); err != nil {
+	for t, err := range r.Tables(stateWindows) {
+		if err == nil {
+			err = load.Add(t)
+		}
+		if err != nil {
 			return fmt.Errorf("restore window: %w", err)
 		}
 	}
-	x.restoreEvicted(r.Tables(stateEvicted))
 	if x.processing {
 		x.arm()
 	}
-	return nil
+	return x.restoreEvicted(r)
 }
 
-func (x *instance) restoreEvicted(tables []state.Table) {
+func (x *instance) restoreEvicted(r state.Reader) error {
 	own := x.owned()
 	at := map[int64]int{}
-	for _, t := range tables {
+	for t, err := range r.Tables(stateEvicted) {
+		if err != nil {
+			return fmt.Errorf("restore window: %w", err)
+		}
 		starts := column.Values[int64](&t.Cols[0])
 		for i, g := range t.Groups {
 			if !own.Contains(int(g)) {
@@ -163,4 +187,5 @@ func (x *instance) restoreEvicted(tables []state.Table) {
 			x.evicted[i].groups = nil
 		}
 	}
+	return nil
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
-	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/internal/plan"
 	"github.com/arkflow-go/arkflow/internal/preagg"
@@ -101,13 +101,13 @@ func (e *outEdge) sendGathered(w int64) error {
 }
 
 // ship sends a batch with the key in those columns, borrowed for the call.
-func (e *outEdge) ship(b *column.Batch, keys []int) error {
+func (e *outEdge) ship(b *column.Batch, key []int) error {
 	if need := e.split != nil && b.Hash == nil; need || e.rehash && b.Hash != nil {
 		d := b.Derive()
 		defer d.Release()
 		d.Hash = nil
 		if e.split != nil {
-			d.Hash = kernel.HashColumns(column.Alloc[uint64](d, d.Rows), d, keys)
+			d.Hash = keys.Hash(column.Alloc[uint64](d, d.Rows), d, key)
 		}
 		b = d
 	}

@@ -54,8 +54,20 @@ func (l *List) Len() int {
 	return len(l.err.Errors)
 }
 
-// Err gives nothing, or all faults as one error.
-func (l *List) Err() error { return l.err.ErrorOrNil() }
+// Err gives nothing, or all faults as one error: a single one reads as it would alone.
+func (l *List) Err() error {
+	if l.err != nil {
+		l.err.ErrorFormat = format
+	}
+	return l.err.ErrorOrNil()
+}
+
+func format(faults []error) string {
+	if len(faults) == 1 {
+		return faults[0].Error()
+	}
+	return strings.TrimRight(multierror.ListFormatFunc(faults), "\n")
+}
 
 // Place fills what an error leaves open: operator and place are set in each fault of err that names none; an error that
 // is no fault becomes one.

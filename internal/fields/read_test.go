@@ -48,7 +48,7 @@ func truth(f *fault.List, v any) any   { return fields.Bool(f, v, "p") }
 func TestFieldsThatAreUnknownOrMissing(t *testing.T) {
 	var faults fault.List
 	fields.Exactly(&faults, map[string]any{"colum": 1, "b": 2}, "config", "column", "b", "c")
-	require.EqualError(t, faults.Err(), "3 errors occurred:\n\t* config.colum: unknown field \"colum\"; did you mean \"column\"?\n\t* config.column: is missing\n\t* config.c: is missing\n\n")
+	require.EqualError(t, faults.Err(), "3 errors occurred:\n\t* config.colum: unknown field \"colum\"; did you mean \"column\"?\n\t* config.column: is missing\n\t* config.c: is missing")
 }
 
 func TestInversesReadBackEqual(t *testing.T) {

@@ -1,12 +1,8 @@
 package kernel
 
 import (
-	"encoding/binary"
-	"math/bits"
-
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/keys"
-	"github.com/zeebo/xxh3"
 )
 
 // blockRows is the number of rows that one pass works on, so that what several passes share stays in the first caches.
@@ -120,12 +116,12 @@ func (t *table) lookupRow(s *scratch, at rowAt) uint32 {
 		}
 	case keyBytes:
 		s.bytesKeys(a, 1, at)
-		if s.k1[0]>>56 == longTag {
+		if s.k1[0]>>56 == keys.LongText {
 			return t.lookupLong(s.k0[0], a.Bytes(row))
 		}
 	default:
 		s.encodedKeys(t.l, 1, at)
-		if s.k1[0]>>56 == longTag {
+		if s.k1[0]>>56 == keys.LongText {
 			return t.lookupLong(s.k0[0], s.encoded(0))
 		}
 	}
@@ -149,62 +145,14 @@ func (s *scratch) pairKeys(n int, at rowAt) (b *column.Column) {
 		copy(k1, keys.Words(k1, b, at.lo, n, at.rows))
 	}
 	for i, k := range k0 {
-		hi, lo := bits.Mul64(k^fold0, k1[i]^fold1)
-		hash[i] = hi ^ lo
+		hash[i] = keys.Fold(k, k1[i])
 	}
 	return b
 }
 
-// inlineMask keeps the bytes of a key of that length in its two words.
-var inlineMask = func() (m [maxInline + 1][2]uint64) {
-	for n := range m {
-		m[n] = [2]uint64{1<<(8*min(n, 8)) - 1, 1<<(8*max(n-8, 0)) - 1}
-	}
-	return m
-}()
-
 // bytesKeys fills k0, k1 and hash from a Bytes column.
 func (s *scratch) bytesKeys(c *column.Column, n int, at rowAt) {
-	k0, k1, hash := s.k0[:n], s.k1[:n], s.hash[:n]
-	off, data := c.Offsets, c.Data
-	for i := range k0 {
-		r := at.lo + i
-		if at.rows != nil {
-			r = int(at.rows[i])
-		}
-		o, size := int(off[r]), uint(off[r+1]-off[r])
-		if size > maxInline || o+16 > len(data) {
-			k0[i], k1[i], hash[i] = wordsOf(data[o : o+int(size)])
-			continue
-		}
-		p := data[o : o+16]
-		m := &inlineMask[size&maxInline]
-		w0 := binary.LittleEndian.Uint64(p) & m[0]
-		w1 := binary.LittleEndian.Uint64(p[8:])&m[1] | uint64(size)<<56
-		hi, lo := bits.Mul64(w0^fold0, w1^fold1)
-		k0[i], k1[i], hash[i] = w0, w1, hi^lo
-	}
-	if c.Nulls > 0 {
-		for i := range k0 {
-			if c.IsNull(at.row(i)) {
-				k0[i], k1[i] = 0, nullTag<<56
-				hash[i] = fold(k0[i], k1[i])
-			}
-		}
-	}
-}
-
-// wordsOf gives the words of a key of any length, and its hash. For a long key the offset is left open.
-func wordsOf(v []byte) (k0, k1, hash uint64) {
-	if len(v) > maxInline {
-		h := xxh3.Hash(v)
-		return h, longTag << 56, h
-	}
-	var p [16]byte
-	copy(p[:], v)
-	k0 = binary.LittleEndian.Uint64(p[:])
-	k1 = binary.LittleEndian.Uint64(p[8:]) | uint64(len(v))<<56
-	return k0, k1, fold(k0, k1)
+	keys.TextWords(s.k0[:n], s.k1[:n], s.hash[:n], c, at.lo, at.rows)
 }
 
 // encodedKeys fills k0, k1 and hash from the written form of the key columns.
@@ -217,7 +165,7 @@ func (s *scratch) encodedKeys(l *Layout, n int, at rowAt) {
 		s.encEnd[i] = uint32(len(s.enc))
 	}
 	for i := range n {
-		s.k0[i], s.k1[i], s.hash[i] = wordsOf(s.encoded(i))
+		s.k0[i], s.k1[i], s.hash[i] = keys.TextWordsOf(s.encoded(i))
 	}
 }
 

@@ -36,6 +36,7 @@ func (c *Cells) thin() {
 	if !c.dense {
 		return
 	}
+	c.t.own()
 	t, stride, end := c.t, c.t.l.stride, c.t.l.stride
 	for ref := stride; ref < int(t.end); ref += stride {
 		if t.rows[ref+1] == 0 {
@@ -60,6 +61,7 @@ func (c *Cells) Clear() {
 	if c.at != nil {
 		c.unmap()
 	}
+	c.t.own()
 	clear(c.t.rows[:c.t.end])
 	c.t.end, c.rows = uint32(c.t.l.stride), 0
 	c.t.clearSides()
@@ -90,6 +92,7 @@ func (c *Cells) unmap() {
 
 // ready makes room for n more cells and for every number.
 func (c *Cells) ready(n int) error {
+	c.t.own()
 	numbers := c.x.Len() + 1
 	if c.dense {
 		stride := c.t.l.stride

@@ -151,7 +151,7 @@ func (x *Index) table() *table {
 
 // giveTable keeps an emptied table for the next cells, where there are few.
 func (x *Index) giveTable(t *table) {
-	if len(x.idle) >= 2*idleTables {
+	if len(x.idle) >= 2*idleTables || t.shared {
 		return
 	}
 	clear(t.rows[:t.end])
@@ -230,6 +230,7 @@ func (x *Index) Compact(cells []*Cells) bool {
 	}
 	x.t = t
 	for _, c := range cells {
+		c.t.own()
 		for ref := c.t.l.stride; ref < int(c.t.end); ref += c.t.l.stride {
 			c.t.rows[ref] = uint64(keep[c.t.rows[ref]])
 		}
@@ -253,7 +254,7 @@ func (t *table) copyKey(src *table, ref uint32) uint32 {
 		return t.nullRef
 	case null:
 		return t.probeNull(nullKeyOf(mask, k0, k1, len(t.l.keyCols) == 1))
-	case t.l.mode >= keyBytes && k1>>56 == longTag:
+	case t.l.mode >= keyBytes && k1>>56 == keys.LongText:
 		return t.probeLong(k0, src.longKey(k1))
 	}
 	return t.insert(src.hashOf(ref), k0, k1)

@@ -92,10 +92,10 @@ func (t *table) heapBytes() (n int) {
 
 // keyBytes is an upper bound of the string bytes of a group's key.
 func (t *table) keyBytes(ref uint32) int {
-	if t.l.mode >= keyBytes && t.rows[ref+1]>>56 == longTag {
+	if t.l.mode >= keyBytes && t.rows[ref+1]>>56 == keys.LongText {
 		return len(t.longKey(t.rows[ref+1]))
 	}
-	return maxInline
+	return keys.InlineText
 }
 
 // stringBytes is the string bytes of a group's accumulators.
@@ -204,13 +204,13 @@ func (s *page) keyStrings(col, at int, t *table, refs []uint32) {
 	for j, ref := range refs {
 		r := (*[2]uint64)(t.rows[ref:])
 		switch tag := r[1] >> 56; tag {
-		case longTag:
+		case keys.LongText:
 			key := t.longKey(r[1])
 			s.SetText(col, d[:pos])
 			d = s.Grow(col, len(key)+16*(len(refs)-j))
 			d = d[:cap(d)]
 			pos += copy(d[pos:], key)
-		case nullTag:
+		case keys.NullText:
 			s.Null(c, at+j)
 		default:
 			binary.LittleEndian.PutUint64(d[pos:], r[0])
@@ -242,7 +242,7 @@ func (s *page) keyTuples(first, at int, t *table, refs []uint32) error {
 // encodedKey gives the written key of a group.
 func (t *table) encodedKey(ref uint32, inline *[16]byte) []byte {
 	r := t.rows[ref : ref+2]
-	if r[1]>>56 == longTag {
+	if r[1]>>56 == keys.LongText {
 		return t.longKey(r[1])
 	}
 	binary.LittleEndian.PutUint64(inline[:], r[0])

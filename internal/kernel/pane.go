@@ -119,6 +119,9 @@ func (a *Aggregator) giveParts(p *parts) {
 }
 
 func (a *Aggregator) giveTable(t *table) {
+	if t.shared {
+		return
+	}
 	tooLarge := len(t.rows) > 1<<16 && t.live < len(t.rows)/t.l.stride/8
 	if len(a.idle) >= idleTables || tooLarge || a.large && !a.noParts {
 		return
@@ -199,6 +202,7 @@ func (p *Pane) block(b *column.Batch, n int, at rowAt) error {
 			return err
 		}
 	}
+	p.t.own()
 	refs, err := p.t.find(&a.s, n, at)
 	if err != nil {
 		return err

@@ -96,6 +96,7 @@ func (p *Pane) blockPartial(b *column.Batch, n int, at rowAt) error {
 	if err := p.Settle(); err != nil {
 		return err
 	}
+	p.t.own()
 	refs, err := p.t.find(&a.s, n, at)
 	if err != nil {
 		return err

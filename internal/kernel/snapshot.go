@@ -253,6 +253,7 @@ func NewLoad(a *Aggregator, own state.Range, pane func(window int64) (*Pane, err
 		if err != nil {
 			return nil, nil, nil, err
 		}
+		p.t.own()
 		refs, err := p.t.find(&a.s, len(d.rows), rowAt{rows: d.rows})
 		return p.t, refs, &p.rows, err
 	}

@@ -2,25 +2,15 @@ package kernel
 
 import (
 	"errors"
-	"github.com/arkflow-go/arkflow/internal/extreme"
 	"math"
 	"math/bits"
+
+	"github.com/arkflow-go/arkflow/internal/extreme"
+	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
 // fib is 2^64 divided by the golden ratio: a multiplication by it spreads keys over the high bits.
 const fib = 0x9E3779B97F4A7C15
-
-// Odd constants of the hash of two words.
-const (
-	fold0 = 0xA0761D6478BD642F
-	fold1 = 0xE7037ED1A0B428DB
-)
-
-// fold is the hash of two words within a table.
-func fold(k0, k1 uint64) uint64 {
-	hi, lo := bits.Mul64(k0^fold0, k1^fold1)
-	return hi ^ lo
-}
 
 const (
 	minSlots    = 64
@@ -48,6 +38,7 @@ type table struct {
 	bytes    []byte             // keyBytes, keyEncoded: keys that are too long for the row, see longKey
 	sides    [][]int64          // by ref / stride; grown when first needed: counts of nulls, wraps of sums
 	heaps    []extreme.Heap
+	shared   bool // a frozen view has the rows, sides and heaps too: see own
 }
 
 type nullKey struct {
@@ -123,10 +114,10 @@ func (t *table) hashOf(ref uint32) uint64 {
 	switch {
 	case t.l.mode == keyWord:
 		return r[0] * t.mul
-	case t.l.mode != keyPair && r[1]>>56 == longTag:
+	case t.l.mode != keyPair && r[1]>>56 == keys.LongText:
 		return r[0]
 	}
-	return fold(r[0], r[1])
+	return keys.Fold(r[0], r[1])
 }
 
 // link puts a ref into the first free slot from its home on.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
 // The loops below write the group of each key of a block into refs, add the groups that are new, and count one row for
@@ -119,7 +120,7 @@ func (t *table) findPairs(refs []uint32, s *scratch, n int, long func(i int) []b
 	for i, ref := range refs {
 		r := (*[3]uint64)(rows[ref:])
 		if r[0] != k0s[i] || r[1] != k1s[i] || ref == 0 {
-			if long != nil && k1s[i]>>56 == longTag {
+			if long != nil && k1s[i]>>56 == keys.LongText {
 				ref = t.probeLong(k0s[i], long(i))
 			} else {
 				ref = t.probePair(hash[i], k0s[i], k1s[i])
@@ -198,14 +199,6 @@ func (t *table) probeNull(k nullKey) uint32 {
 	return ref
 }
 
-// A key of at most maxInline bytes is held in the two words of its row: its bytes, little endian, and its length in the highest
-// byte. A longer one is held in table.bytes: the first word is its hash, the second longTag and the offset of its length.
-const (
-	maxInline = 15
-	nullTag   = 0xFE // highest byte of the second word: the key is null (keyBytes)
-	longTag   = 0xFF
-)
-
 // longKey gives the bytes of a long key from the second word of its row.
 func (t *table) longKey(k1 uint64) []byte {
 	at := t.bytes[k1&(1<<56-1):]
@@ -221,7 +214,7 @@ func (t *table) probeLong(hash uint64, key []byte) uint32 {
 	at := uint64(len(t.bytes))
 	t.bytes = binary.LittleEndian.AppendUint32(t.bytes, uint32(len(key)))
 	t.bytes = append(t.bytes, key...)
-	return t.insert(hash, hash, longTag<<56|at)
+	return t.insert(hash, hash, keys.LongText<<56|at)
 }
 
 func (t *table) lookupLong(hash uint64, key []byte) uint32 {
@@ -231,7 +224,7 @@ func (t *table) lookupLong(hash uint64, key []byte) uint32 {
 		if ref == 0 {
 			return 0
 		}
-		if r := t.rows[ref : ref+2]; r[0] == hash && r[1]>>56 == longTag && bytes.Equal(t.longKey(r[1]), key) {
+		if r := t.rows[ref : ref+2]; r[0] == hash && r[1]>>56 == keys.LongText && bytes.Equal(t.longKey(r[1]), key) {
 			return ref
 		}
 		h++

@@ -41,7 +41,7 @@ func TestNoPatternOfKeysMakesLookupsLong(t *testing.T) {
 			k := key(i)
 			parts[k*fib>>(64-partBits)]++
 			table.probeWord(k)
-			pairs.probePair(fold(k, i%3), k, i%3)
+			pairs.probePair(keys.Fold(k, i%3), k, i%3)
 		}
 		require.Equal(t, n, table.groups())
 		assert.Less(t, steps(table), 2.5, name)
@@ -93,7 +93,7 @@ func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	require.ErrorContains(t, load.Add(short), "have changed")
 }
 
-func BenchmarkHashColumns(b *testing.B) {
+func BenchmarkHash(b *testing.B) {
 	for name, typ := range map[string]arrow.DataType{"int64": arrow.PrimitiveTypes.Int64, "string13": arrow.BinaryTypes.String} {
 		bl := column.NewBuilder(nil, fieldsOf(typ))
 		for i := range 8192 {

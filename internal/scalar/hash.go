@@ -4,7 +4,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/calc"
-	"github.com/arkflow-go/arkflow/internal/kernel"
+	"github.com/arkflow-go/arkflow/internal/keys"
 )
 
 // bindHash is hash: the stable hash of a key of these columns (DESIGN K2). It is never null: null is a value of its own.
@@ -26,7 +26,7 @@ func bindHash(c *Call) error {
 			m.fill(i, types[i], kinds[i], &args[i], out.N)
 		}
 		m.batch.Cols, m.batch.Rows = m.cols, out.N
-		kernel.HashColumns(column.View[uint64](out.Data), &m.batch, cols)
+		keys.Hash(column.View[uint64](out.Data), &m.batch, cols)
 	})
 }
 

@@ -390,3 +390,21 @@ func TestReaderAndWriterAllocatePerBatchOnly(t *testing.T) {
 	})
 	require.Less(t, n, 40.0)
 }
+
+func TestOneRowIsABatchOrAnError(t *testing.T) {
+	type row struct {
+		Name string    `arkflow:"name"`
+		At   time.Time `arkflow:"at"`
+	}
+	pool := column.NewDebugPool()
+	b, err := OneRow(pool, row{"ada", time.UnixMilli(5)})
+	require.NoError(t, err)
+	require.Equal(t, 1, b.Len())
+	require.Equal(t, "ada", b.Column("name").String(0))
+	b.Release()
+	_, err = OneRow(pool, row{"ada", time.Date(1_000_000, 1, 1, 0, 0, 0, 0, time.UTC)})
+	require.Error(t, err, "µs of that year do not fit")
+	_, err = OneRow(pool, struct{ F func() }{})
+	require.Error(t, err)
+	require.NoError(t, pool.Check())
+}

@@ -154,3 +154,18 @@ func gatherValues[V any](dst []V, src unsafe.Pointer, stride uintptr) {
 		dst[i] = *(*V)(unsafe.Add(src, uintptr(i)*stride))
 	}
 }
+
+// OneRow gives a row as a batch that the caller owns.
+func OneRow[T any](pool *column.Pool, row T) (*column.Batch, error) {
+	w, err := NewWriter[T]()
+	if err != nil {
+		return nil, err
+	}
+	b := column.NewBuilder(pool, w.Schema())
+	w.Append(b, []T{row})
+	if err := b.Err(); err != nil {
+		b.Discard()
+		return nil, err
+	}
+	return b.Finish(), nil
+}
