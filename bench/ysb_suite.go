@@ -88,7 +88,7 @@ func ysbJoin(find func(ads arrow.Array, campaigns []int64) error) operator.Opera
 }
 
 // adTable is a hash table of ids, which are random: the low bits of an id are its hash.
-type adTable [4096]struct {
+type adTable [2048]struct {
 	id       [2]uint64
 	campaign int64 // and one: 0 is an empty place
 }

@@ -15,7 +15,7 @@ import (
 
 const (
 	rate = 100_000
-	many = 100_000
+	many = 60_000
 )
 
 func filled(start int64, n int) *nexmark.Batch {
