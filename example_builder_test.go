@@ -248,8 +248,7 @@ func ExampleStream_KeyBy() {
 		Sink("out", stdout.Sink{})
 	explain(job)
 	// Output:
-	// 1 error occurred:
-	// 	* operator "per-minute": key: no column "symbl"; did you mean "symbol"? (example_builder_test.go:247)
+	// operator "per-minute": key: no column "symbl"; did you mean "symbol"? (example_builder_test.go:247)
 }
 
 func ExamplePlan_Mermaid() {

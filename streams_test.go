@@ -24,9 +24,9 @@ func TestB3_mistakesOfTheNewVerbsComeTogether(t *testing.T) {
 	src.Side("x").Sink("out-4", drop.Sink{})
 	got := messages(t, j.Err())
 	require.Len(t, got, 3)
-	assert.Contains(t, got[0], `operator "s": no branch "piad"; did you mean "paid"? (streams_test.go:19)`)
-	assert.Contains(t, got[1], `operator "flat": no side output "positives"; there are "main", "negatives" (streams_test.go:22)`)
-	assert.Contains(t, got[2], `operator "orders": no side output "x"; there is no side output at all (streams_test.go:23)`)
+	assert.Contains(t, got[0], `operator "s": no branch "piad"; did you mean "paid"? (streams_test.go:20)`)
+	assert.Contains(t, got[1], `operator "flat": no side output "positives"; there are "main", "negatives" (streams_test.go:23)`)
+	assert.Contains(t, got[2], `operator "orders": no side output "x"; there is no side output at all (streams_test.go:24)`)
 }
 
 func TestB3_everyOutputMustBeRead(t *testing.T) {

@@ -232,22 +232,13 @@ func failure[In, Out any](c *calls.Slot[In, Out]) error {
 
 // reject applies the error policy to a row; what a dead-letter sink is shown of it is the columns that the function saw.
 func (t *asyncTask[In, Out]) reject(row In, err error) error {
-	if t.ctx.OnError.DeadLetterSink() == nil {
-		return t.ctx.Reject(1, err)
+	if t.ctx.OnError.DeadLetterSink() != nil {
+		if seen, unfit := structmap.OneRow(t.ctx.Pool, row); unfit == nil {
+			defer seen.Release()
+			return t.ctx.RejectRows(seen, []uint32{0}, func(int) error { return err })
+		}
 	}
-	w, unknown := structmap.NewWriter[In]()
-	if unknown != nil {
-		return t.ctx.Reject(1, err)
-	}
-	cols := column.NewBuilder(t.ctx.Pool, w.Schema())
-	w.Append(cols, []In{row})
-	if cols.Err() != nil {
-		cols.Discard()
-		return t.ctx.Reject(1, err)
-	}
-	seen := cols.Finish()
-	defer seen.Release()
-	return t.ctx.RejectRows(seen, []uint32{0}, func(int) error { return err })
+	return t.ctx.Reject(1, err)
 }
 
 // addTime collects the time of a result.

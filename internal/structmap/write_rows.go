@@ -161,6 +161,9 @@ func OneRow[T any](pool *column.Pool, row T) (*column.Batch, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := w.Check(&row); err != nil {
+		return nil, err
+	}
 	b := column.NewBuilder(pool, w.Schema())
 	w.Append(b, []T{row})
 	if err := b.Err(); err != nil {
