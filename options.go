@@ -3,6 +3,7 @@ package arkflow
 import (
 	"fmt"
 	"math"
+	"runtime/debug"
 	"time"
 
 	"github.com/arkflow-go/arkflow/internal/fault"
@@ -94,8 +95,19 @@ func (o NodeOption) applySink(n *graph.Node) *fault.Fault     { return o.set(n) 
 func OnError(p ErrorPolicy) NodeOption {
 	return NodeOption{func(n *graph.Node) *fault.Fault {
 		n.OnError = p
-		return asFault(p.Check(), "on_error")
+		return asFault(checkPolicy(p), "on_error")
 	}}
+}
+
+// checkPolicy is p.Check; a panic of its dead-letter sink is a fault.
+func checkPolicy(p ErrorPolicy) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &fault.Fault{Path: "on_error", Problem: fmt.Sprintf("dead-letter sink: check: panic: %v", v),
+				Hint: "this is a bug of the sink; the stack is\n" + string(debug.Stack())}
+		}
+	}()
+	return p.Check()
 }
 
 // Tasks is the number of tasks that run this source, operator or sink. Defaults to the job's Parallelism; at most its

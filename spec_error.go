@@ -124,7 +124,7 @@ func (b *specBuilder) deadLetter(path string, s DeadLetterSpec) (operator.Sink, 
 	if planner.IsNil(sink) {
 		return nil, nothingMade(s.OutputType)
 	}
-	return sink, operator.DeadLetter(sink).Check()
+	return sink, checkPolicy(operator.DeadLetter(sink))
 }
 
 // onError writes the error policy of an operator; nil for that which is the default.

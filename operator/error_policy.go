@@ -2,7 +2,6 @@ package operator
 
 import (
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -73,21 +72,11 @@ func (p ErrorPolicy) Check() error {
 	case p.last == actDeadLetter && p.sink == nil:
 		return &Fault{Path: "on_error.dead_letter", Problem: "the dead-letter sink is nil", Hint: "give one, such as file.Sink"}
 	case p.last == actDeadLetter:
-		if err := checkDeadLetters(p.sink); err != nil {
+		if err := p.sink.Check(Stream{Schema: DeadLetterSchema, Time: ProcessingTime}); err != nil {
 			return fmt.Errorf("dead-letter sink: %w", err)
 		}
 	}
 	return nil
-}
-
-// checkDeadLetters asks a sink whether it takes dead letters. A panic of it is a fault.
-func checkDeadLetters(sink Sink) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &Fault{Problem: fmt.Sprintf("check: panic: %v", v), Hint: "this is a bug of the sink; the stack is\n" + string(debug.Stack())}
-		}
-	}()
-	return sink.Check(Stream{Schema: DeadLetterSchema, Time: ProcessingTime})
 }
 
 func (p ErrorPolicy) String() string {
