@@ -7,7 +7,7 @@ import (
 )
 
 // LatePair says of a row that may be late what the earlier rows of its split had established: J(row) is their
-// watermark in ms. Only rows with time < J have one (DESIGN T4).
+// watermark in ms. Only rows with time < J have one (T4).
 type LatePair struct {
 	Row int32 // physical row
 	J   int64 // ms since the Unix epoch
@@ -20,13 +20,13 @@ type Batch struct {
 	Rows   int      // physical rows
 	Sel    []uint32 // the rows that are there, ascending; nil means all Rows
 
-	// Event time of each physical row in ms (DESIGN T12); nil on processing-time streams. The value of a row whose
+	// Event time of each physical row in ms (T12); nil on processing-time streams. The value of a row whose
 	// bit in TimeValid is not set is undefined; a nil TimeValid means that all are valid.
 	Times     []int64
 	TimeValid []byte
 
 	Late []LatePair // ascending by row; rows outside Sel may have one
-	Hash []uint64   // stable hash of each physical row's key (DESIGN K2); nil until somebody needs it
+	Hash []uint64   // stable hash of each physical row's key (K2); nil until somebody needs it
 
 	pool   *Pool
 	parent *Batch

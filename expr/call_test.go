@@ -46,7 +46,7 @@ func TestFunctionsOfText(t *testing.T) {
 	require.NoError(t, pool.Check())
 }
 
-// TestHashIsThatOfKeys compares hash with the hash by which rows with such a key are distributed (DESIGN K2).
+// TestHashIsThatOfKeys compares hash with the hash by which rows with such a key are distributed (K2).
 func TestHashIsThatOfKeys(t *testing.T) {
 	pool := column.NewDebugPool()
 	s := wideSchema()

@@ -15,7 +15,7 @@ type WakeHandler interface {
 	OnWake(out Output) (forward int64, err error)
 }
 
-// Timekeeper is an Instance that gives its stream a new watermark in place of the one that comes in (DESIGN T9). The engine
+// Timekeeper is an Instance that gives its stream a new watermark in place of the one that comes in (T9). The engine
 // asks after each Process. It never goes back; MinWatermark where there is none yet. At the end of all input the engine ends
 // time whatever it says.
 type Timekeeper interface {

@@ -12,7 +12,7 @@ import (
 	"github.com/arkflow-go/arkflow/state"
 )
 
-// Clock tells the time and makes timers. All time in the engine comes from one (DESIGN T11).
+// Clock tells the time and makes timers. All time in the engine comes from one (T11).
 type Clock interface {
 	Now() time.Time
 	// NewTimer gives a timer that fires once after d.

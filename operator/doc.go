@@ -7,7 +7,7 @@
 //	job.Source("orders", src, arkflow.ProcessingTime()).
 //		Apply("score", operator.Map(func(o Order) Scored { … }))
 //
-// Event times and late pairs stay with their rows through all of them (DESIGN T12). The key hashes of a batch belong to the
+// Event times and late pairs stay with their rows through all of them (T12). The key hashes of a batch belong to the
 // key of its stream: Filter, Rename and a Drop of other columns keep both, Select and Map leave the hashes behind, and Map the
 // key too.
 //

@@ -15,7 +15,7 @@ import (
 type timestamps struct{ policy TimePolicy }
 
 // WithTimestamps takes the event time of rows from a column of theirs, and starts a new watermark: the one of the stream before
-// is not forwarded (DESIGN T9), and which rows were late there is forgotten. The policy is one of event time. Its watermark is
+// is not forwarded (T9), and which rows were late there is forgotten. The policy is one of event time. Its watermark is
 // that of each task, over the rows in the order in which they reach it: where a task reads several splits, or stands behind an
 // exchange, which rows are late depends on how they interleave. Idleness is that of the input. Rows with a null keep none.
 func WithTimestamps(policy TimePolicy) Operator { return &timestamps{policy} }

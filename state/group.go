@@ -8,7 +8,7 @@ const DefaultMaxParallelism = 128
 // MaxKeyGroups is the largest number of key groups that a job may have.
 const MaxKeyGroups = 1 << 15
 
-// KeyGroup maps the stable hash of a key into [0, max) (DESIGN K2): the high word of hash × max.
+// KeyGroup maps the stable hash of a key into [0, max) (K2): the high word of hash × max.
 func KeyGroup(hash uint64, max int) int {
 	hi, _ := bits.Mul64(hash, uint64(max))
 	return int(hi)

@@ -11,7 +11,7 @@ import (
 )
 
 // addNearBound adds rows one after the other while the number of live entries is near MaxBufferedKeys: what is evicted,
-// and when, is then the same however the rows are cut into batches (DESIGN W9).
+// and when, is then the same however the rows are cut into batches (W9).
 func (x *instance) addNearBound(b *column.Batch, rows rowSet) error {
 	for n := rows.len(); n > 0; n = rows.len() {
 		start := x.grid.floor(b.Times[rows.at(0)])

@@ -18,7 +18,7 @@ func (x *task) pairsReach(b *column.Batch, lo int64) bool {
 }
 
 // takeLate applies the late policy to the rows that are late for all their windows, e + L <= max(J, W), and gives the others
-// (DESIGN T4, W3).
+// (T4, W3).
 func (x *task) takeLate(b *column.Batch, rows rowSet, out operator.Output) (rowSet, error) {
 	kept, late, pairs := x.kept[:0], x.late[:0], b.Late // rows may view x.kept: it is filtered in place
 	for i := range rows.len() {
@@ -41,7 +41,7 @@ func (x *task) takeLate(b *column.Batch, rows rowSet, out operator.Output) (rowS
 	return rowSet{rows: kept}, x.routeRows(b, late, out)
 }
 
-// takeNulls applies the late policy to the rows without event time and gives the others (DESIGN T2).
+// takeNulls applies the late policy to the rows without event time and gives the others (T2).
 func (x *task) takeNulls(b *column.Batch, rows rowSet, out operator.Output) (rowSet, error) {
 	kept, nulls := x.kept[:0], x.late[:0]
 	for i := range rows.len() {

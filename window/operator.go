@@ -13,7 +13,7 @@ import (
 	"github.com/arkflow-go/arkflow/operator"
 )
 
-// Output columns that every window writes (DESIGN W5): Timestamps in ms, UTC.
+// Output columns that every window writes (W5): Timestamps in ms, UTC.
 const (
 	StartColumn = "window_start" // inclusive
 	EndColumn   = "window_end"   // exclusive

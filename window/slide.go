@@ -14,7 +14,7 @@ import (
 // A slice is known by its first instant, `at`, and by `from`, the start of the first window that has it. A row that
 // comes when a window with its slice has fired already, or that J makes late for some of its windows, goes to another slice of the
 // same instant whose `from` is the first window that the row belongs to: a straggler. So a slice that is part of a running result never
-// changes, and no window has rows that were late for it, whatever W is when they come (DESIGN T4).
+// changes, and no window has rows that were late for it, whatever W is when they come (T4).
 
 // slice is the rows of some time that the same windows have.
 type slice struct {

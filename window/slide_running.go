@@ -57,7 +57,7 @@ func (t *totals) sizeBytes() int {
 }
 
 // tiers is for what cannot be subtracted: the two stacks of sums over a queue, in two tiers, so that no single window has to
-// rebuild a long stack (DESIGN W10).
+// rebuild a long stack (W10).
 //
 // Time is cut into blocks of about √n slides, where n is the slides of a window, and into groups of blocks, both at fixed instants. A window
 // is the end of one block, some whole blocks, and the beginning of another one; the whole blocks are the end of one group
