@@ -7,6 +7,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/state"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
@@ -41,7 +42,8 @@ func TestS6WhatIsFrozenAtABarrierStaysAsItWas(t *testing.T) {
 				saved := state.Merged{barriers[len(barriers)-1]}
 				writers.Go(func() {
 					for _, name := range []string{stateWindows, stateSlices, stateStrays} {
-						for range saved.Tables(name) {
+						for _, err := range saved.Tables(name) {
+							assert.NoError(t, err)
 						}
 					}
 				})

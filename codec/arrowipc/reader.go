@@ -68,7 +68,7 @@ func (r *reader) begin(skip int64) (err error) {
 func (r *reader) cause(err error) error {
 	switch {
 	case errors.Is(r.text.fail, io.EOF): // which the error must not be taken for
-		return fmt.Errorf("damaged: the stream ends too early: %v", err)
+		return errors.New("damaged: the stream ends too early: " + err.Error())
 	case r.text.fail != nil:
 		return r.text.fail
 	}
