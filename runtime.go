@@ -81,8 +81,8 @@ type startConfig struct {
 	faults  fault.List
 }
 
-// Restart starts a failed job again from its last sealed epoch, at most max times in all; the first time after backoff, which doubles with
-// each further one up to a minute. Rows that were written since that epoch are written again, but for sinks that commit in two phases.
+// Restart starts a failed job again from its last sealed epoch, at most max times in a row; the first time after backoff, which doubles with
+// each further one up to a minute. A job that ran for ten minutes has a new row. Rows that were written since that epoch are written again, but for sinks that commit in two phases.
 // Defaults to 0: a failed job stays failed. The first start is never tried again.
 func Restart(max int, backoff time.Duration) StartOption {
 	return func(c *startConfig) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/arkflow-go/arkflow"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/connectors/drop"
 	"github.com/arkflow-go/arkflow/connectors/generate"
 	"github.com/arkflow-go/arkflow/connectors/memory"
 	"github.com/arkflow-go/arkflow/operator"
@@ -81,6 +82,31 @@ func TestE7RestartGivesUpAfterItsMaximum(t *testing.T) {
 		require.Equal(t, 3, h.Status().Restarts)
 		require.Equal(t, arkflow.Failed, h.Status().State)
 		require.GreaterOrEqual(t, time.Since(began), 7*time.Second, "1 s, 2 s and 4 s of back-off")
+	})
+}
+
+// A job that fails now and then, but runs for long in between, is restarted each time.
+func TestE7RestartsAreCountedInARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made atomic.Int64
+		job := arkflow.NewJob("j")
+		job.Source("in", ticks(1000), arkflow.ProcessingTime()).
+			Apply("sometimes", operator.MapErr(func(r tick) (tick, error) {
+				if made.Add(1) == 3 {
+					made.Store(0)
+					return r, errors.New("no")
+				}
+				time.Sleep(6 * time.Minute)
+				return r, nil
+			})).
+			Sink("out", drop.Sink{})
+		h, err := arkflow.Runtime{}.Start(t.Context(), job, arkflow.Restart(1, time.Second))
+		require.NoError(t, err)
+		time.Sleep(time.Hour)
+		s := h.Status()
+		require.Equal(t, arkflow.Running, s.State)
+		require.Equal(t, 4, s.Restarts)
+		require.NoError(t, h.Cancel(t.Context()))
 	})
 }
 

@@ -142,6 +142,37 @@ func BytesOf[T any](v []T) []byte {
 // IsNull reports whether row i is null.
 func (c *Column) IsNull(i int) bool { return c.Valid != nil && c.Valid[i>>3]&(1<<(i&7)) == 0 }
 
+// AnyNull reports whether one of the physical rows named is null, or of the n rows from lo on where rows is nil.
+func (c *Column) AnyNull(lo, n int, rows []uint32) bool {
+	if c.Nulls == 0 || c.Valid == nil {
+		return false
+	}
+	if rows != nil {
+		all, valid := byte(1), c.Valid
+		for _, r := range rows {
+			all &= valid[r>>3] >> (r & 7)
+		}
+		return all == 0
+	}
+	i, end := lo, lo+n
+	for ; i < end && i&7 != 0; i++ {
+		if c.IsNull(i) {
+			return true
+		}
+	}
+	for ; i+8 <= end; i += 8 {
+		if c.Valid[i>>3] != 0xFF {
+			return true
+		}
+	}
+	for ; i < end; i++ {
+		if c.IsNull(i) {
+			return true
+		}
+	}
+	return false
+}
+
 // Bytes gives value i of a Bytes column; it lives as long as the batch.
 func (c *Column) Bytes(i int) []byte { return c.Data[c.Offsets[i]:c.Offsets[i+1]] }
 

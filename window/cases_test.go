@@ -215,6 +215,30 @@ func TestB64TheLastWindowFiresAtTheEndAndOnlyThen(t *testing.T) {
 	assert.Equal(t, []string{`"A"|20|30|6`}, g.end())
 }
 
+// What serves the next windows is kept up to a bound, so that a job that had very many keys once does not stay over its memory limit.
+func TestB67LittleMemoryIsLeftWhereNoWindowIsOpen(t *testing.T) {
+	for _, a := range []Assigner{Tumbling(time.Second), Sliding(time.Second, 100*time.Millisecond)} {
+		for _, agg := range []Aggregate{Count(), Max("b")} {
+			g := newRig(t, a.Unbounded(), []Aggregate{agg}, i64, i64)
+			bl := column.NewBuilder(g.pool, g.in.Schema)
+			for i := range 100_000 {
+				bl.Int64(0, int64(i))
+				bl.Int64(1, 1)
+				bl.Time(int64(i%1000), true)
+				bl.EndRow()
+			}
+			b := bl.Finish()
+			require.NoError(t, g.x.Process(0, b, &folding0{}))
+			b.Release()
+			_, full := g.x.StateSize()
+			_, err := g.x.OnWatermark(10_000, &folding0{})
+			require.NoError(t, err)
+			_, left := g.x.StateSize()
+			assert.Less(t, left, int64(2<<20), "%s of %d bytes", a, full)
+		}
+	}
+}
+
 func TestB67NoStateIsLeftOfWindowsThatAreOver(t *testing.T) {
 	g := newRig(t, Tumbling(time.Second).Unbounded(), []Aggregate{Count(), Max("b")}, i64, str)
 	g.pool = column.NewPool()

@@ -13,9 +13,12 @@ import (
 
 // RestartPolicy says how often a failed execution is started again from its last sealed epoch (DESIGN E7). The zero value is never.
 type RestartPolicy struct {
-	Max     int           // restarts in all
-	Backoff time.Duration // before the first; doubled before each further one, up to MaxBackoff
+	Max     int           // restarts in a row: an execution that ran for HealthyAfter ends a row
+	Backoff time.Duration // before the first of a row; doubled before each further one, up to MaxBackoff
 }
+
+// HealthyAfter is how long an execution runs until its failure counts as the first again.
+const HealthyAfter = 10 * time.Minute
 
 // MaxBackoff bounds what doubling makes of the time before a restart.
 const MaxBackoff = time.Minute
@@ -33,7 +36,9 @@ type Run struct {
 
 	mu       sync.Mutex // guards what follows
 	x        *Execution
-	restarts int
+	restarts int       // in all
+	row      int       // since an execution ran for HealthyAfter
+	since    time.Time // start of the present execution
 	waiting  bool // between two executions
 	err      error
 	over     bool
@@ -57,7 +62,7 @@ func Supervise(ctx context.Context, cfg Config, policy RestartPolicy, started fu
 		r.forbid()
 		return nil, err
 	}
-	r.x = x
+	r.x, r.since = x, cfg.Clock.Now()
 	detached := context.WithoutCancel(ctx)
 	go r.supervise(detached, started)
 	return r, nil
@@ -73,12 +78,15 @@ func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
 		<-x.Done()
 		err := x.Wait(ctx)
 		last := x.LastEpoch()
+		if r.cfg.Clock.Now().Sub(r.since) >= HealthyAfter {
+			r.row = 0
+		}
 		for err != nil && !errors.Is(err, ErrCanceled) && r.mayRestart(err) {
 			next, nerr := r.restart(last)
 			started(next)
 			if nerr == nil {
 				r.mu.Lock()
-				r.x, r.waiting = next, false
+				r.x, r.waiting, r.since = next, false, r.cfg.Clock.Now()
 				asked := r.ending.Err() != nil
 				r.mu.Unlock()
 				if asked { // the request came while it was starting
@@ -103,12 +111,13 @@ func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
 // mayRestart waits for the time of the next restart; false where there is none.
 func (r *Run) mayRestart(cause error) bool {
 	r.mu.Lock()
-	if r.restarts >= r.policy.Max || r.ending.Err() != nil {
+	if r.row >= r.policy.Max || r.ending.Err() != nil {
 		r.mu.Unlock()
 		return false
 	}
 	r.restarts++
-	n := r.restarts
+	r.row++
+	n := r.row
 	r.waiting = true
 	r.mu.Unlock()
 	wait, most := r.policy.Backoff, max(MaxBackoff, r.policy.Backoff)

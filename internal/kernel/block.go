@@ -23,33 +23,7 @@ func (a rowAt) row(i int) int {
 
 // anyNull reports whether a row of the block is null.
 func (a rowAt) anyNull(c *column.Column, n int) bool {
-	if c.Nulls == 0 {
-		return false
-	}
-	if a.rows == nil {
-		i, end := a.lo, a.lo+n
-		for ; i < end && i&7 != 0; i++ {
-			if c.IsNull(i) {
-				return true
-			}
-		}
-		for ; i+8 <= end; i += 8 {
-			if c.Valid[i>>3] != 0xFF {
-				return true
-			}
-		}
-		for ; i < end; i++ {
-			if c.IsNull(i) {
-				return true
-			}
-		}
-		return false
-	}
-	all, valid := byte(1), c.Valid
-	for _, r := range a.rows {
-		all &= valid[r>>3] >> (r & 7)
-	}
-	return all == 0
+	return c.AnyNull(a.lo, n, a.rows)
 }
 
 // scratch is the memory of the loops over one block.

@@ -219,6 +219,9 @@ func (x *Index) Compact(cells []*Cells) bool {
 		x.mapped[0].unmap()
 	}
 	x.maps = nil
+	if len(cells) == 0 {
+		x.idle = fewIdle(x.idle)
+	}
 	for _, c := range cells {
 		c.thin()
 	}

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"slices"
+
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/chunk"
 )
@@ -13,6 +15,7 @@ const (
 	idleTables = 2 // empty tables that are kept for the next panes
 
 	keptKeys = 4 << 20 // bytes of long keys that are kept with an empty table
+	keptIdle = 1 << 20 // bytes of empty tables that are kept while no pane is open
 )
 
 // Aggregator keeps the panes of an operator and what they share. Use it from one goroutine.
@@ -106,9 +109,21 @@ func (p *Pane) Close() {
 		a.giveTable(p.t)
 	}
 	p.t, p.p, p.rows, p.seen = nil, nil, 0, 0
+	if a.open == 0 {
+		a.idle = fewIdle(a.idle)
+	}
 	if a.open == 0 && !a.large && a.chunks.Used == 0 {
 		a.chunks, a.partsIdle, a.small = chunk.Memory{}, nil, nil
 	}
+}
+
+// fewIdle gives the empty tables that are kept while there is no row.
+func fewIdle(idle []*table) []*table {
+	bytes := 0
+	return slices.DeleteFunc(idle, func(t *table) bool {
+		bytes += t.sizeBytes()
+		return bytes > keptIdle
+	})
 }
 
 func (a *Aggregator) giveParts(p *parts) {
