@@ -197,7 +197,7 @@ func TestE5MisdeedsOfUserCode(t *testing.T) {
 }
 
 // The end of the context ends a start that waits for a system, also where it waits in Open.
-func TestStartEndsWithItsContext(t *testing.T) {
+func TestB7StartEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()

@@ -34,7 +34,7 @@ func TestAJobIsDrivenStepByStep(t *testing.T) {
 	require.Equal(t, []counted{{"a", ms(0), ms(10), 1, 2}, {"a", ms(10), ms(20), 2, 7}, {"b", ms(0), ms(10), 1, 1}, {"b", ms(10), ms(20), 1, 1}}, RowsOf[counted](t, r, "out"))
 }
 
-func TestEndsDifferInWhatTheyFlush(t *testing.T) {
+func TestB7EndsDifferInWhatTheyFlush(t *testing.T) {
 	for end, state := range map[End]arkflow.State{Drain: arkflow.Finished, Stop: arkflow.Suspended, Cancel: arkflow.Suspended} {
 		t.Run(end.String(), func(t *testing.T) {
 			in := Rows(event{"a", 1, 2}, event{"a", 12, 3})

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestDebugPoolNamesLoansThatAreOut(t *testing.T) {
+func TestE4DebugPoolNamesLoansThatAreOut(t *testing.T) {
 	p := NewDebugPool()
 	buf := p.Get(100)
 	err := p.Check()
@@ -24,7 +24,7 @@ func TestDebugPoolNamesLoansThatAreOut(t *testing.T) {
 	require.NoError(t, p.Check())
 }
 
-func TestDebugPoolTellsDoubleReturnsAndPoisons(t *testing.T) {
+func TestE4DebugPoolTellsDoubleReturnsAndPoisons(t *testing.T) {
 	p := NewDebugPool()
 	buf := p.Get(8)
 	copy(buf, "abcdefgh")
@@ -40,7 +40,7 @@ func TestDebugPoolTellsDoubleReturnsAndPoisons(t *testing.T) {
 	require.ErrorContains(t, p.Check(), "batch released twice")
 }
 
-func TestPoolLendsReturnedMemoryAgainWithinItsLimit(t *testing.T) {
+func TestE4PoolLendsReturnedMemoryAgainWithinItsLimit(t *testing.T) {
 	p := NewPool()
 	a := p.Get(1000)
 	require.Len(t, a, 1000)

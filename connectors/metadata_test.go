@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestAddMeta_holdsWhatWasAskedFor(t *testing.T) {
+func TestN2_addMetaHoldsWhatWasAskedFor(t *testing.T) {
 	data := arrow.NewSchema([]arrow.Field{{Name: "v", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	want := []string{MetaOffset, MetaSource, MetaPartition, MetaKey, MetaRecordTimestamp, MetaIngestTime}
 	s, err := WithMeta(data, want)
@@ -40,7 +40,7 @@ func jsonOf(t *testing.T, rec arrow.RecordBatch) string {
 	return string(text)
 }
 
-func TestMeta_faults(t *testing.T) {
+func TestN2_metaFaults(t *testing.T) {
 	err := CheckMeta([]string{MetaOffset, "__meta_ofset", MetaOffset, MetaKey}, MetaOffset, MetaSource)
 	assert.ErrorContains(t, err, `metadata[1]: no metadata column "__meta_ofset"; did you mean "__meta_offset"?`)
 	assert.ErrorContains(t, err, `metadata[2]: "__meta_offset" stands there twice`)

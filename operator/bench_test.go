@@ -102,7 +102,7 @@ func BenchmarkMap(b *testing.B) {
 	})
 }
 
-func TestTheBareLoopOfTheBenchmarkGivesTheSameRows(t *testing.T) {
+func TestP1TheBareLoopOfTheBenchmarkGivesTheSameRows(t *testing.T) {
 	in := benchBatch()
 	defer in.Release()
 	ctx := newContext(in.Pool(), operator.Fail())

@@ -25,7 +25,7 @@ type withoutStart struct {
 	K string `arkflow:"k"`
 }
 
-func TestOperatorsThatKeepTheKeyKeepTheChangeMode(t *testing.T) {
+func TestW11OperatorsThatKeepTheKeyKeepTheChangeMode(t *testing.T) {
 	for name, c := range map[string]struct {
 		op   Operator
 		want []string
@@ -43,7 +43,7 @@ func TestOperatorsThatKeepTheKeyKeepTheChangeMode(t *testing.T) {
 	}
 }
 
-func TestOperatorsThatWouldCountCorrectionsTwiceRefuseThem(t *testing.T) {
+func TestW11OperatorsThatWouldCountCorrectionsTwiceRefuseThem(t *testing.T) {
 	for want, op := range map[string]Operator{
 		`a filter by "total" would leave the earlier row`:        Filter(expr.Col("total").Gt(1)),
 		`the select does not keep column "window_start"`:         Select("k", "total"),

@@ -29,7 +29,7 @@ func numbers(s *arrow.Schema, nulls bool, values ...int64) arrow.RecordBatch {
 	return b.NewRecordBatch()
 }
 
-func TestMapBatchKeepsTheLengthAndTheTimes(t *testing.T) {
+func TestT12MapBatchKeepsTheLengthAndTheTimes(t *testing.T) {
 	pool := column.NewDebugPool()
 	addTier := func(in arrow.RecordBatch) (arrow.RecordBatch, error) {
 		ids := in.Column(0).(*array.Int64)

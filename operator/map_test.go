@@ -48,7 +48,7 @@ func readScored(t require.TestingT, bs []*column.Batch) []scored {
 	return out
 }
 
-func TestMapAgreesWithTheFunctionRowByRow(t *testing.T) {
+func TestB4MapAgreesWithTheFunctionRowByRow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		pool := column.NewDebugPool()
 		policy := operator.Skip()

@@ -23,7 +23,7 @@ func (o *collectNothing) Emit(_ int, b *column.Batch) error {
 
 func pairOf(row int32, j int64) column.LatePair { return column.LatePair{Row: row, J: j} }
 
-func TestFirstAndLastGoByEventTimeAndThenByValue(t *testing.T) {
+func TestW6FirstAndLastGoByEventTimeAndThenByValue(t *testing.T) {
 	for _, order := range [][]int{{0, 1, 2, 3, 4}, {4, 3, 2, 1, 0}, {2, 4, 0, 3, 1}} {
 		rows := [][]any{{1, "A", nil}, {2, "A", 7}, {2, "A", 5}, {9, "A", 3}, {9, "A", 4}}
 		g := newRig(t, Tumbling(10*ms), []Aggregate{First("b"), Last("b")}, str, i64)
@@ -103,7 +103,7 @@ type pipe struct {
 
 func (p pipe) Emit(_ int, b *column.Batch) error { return p.to.Process(0, b, p.out) }
 
-func TestFiltersAndExpressionsAsArguments(t *testing.T) {
+func TestW6FiltersAndExpressionsAsArguments(t *testing.T) {
 	b, c := expr.Col("b"), expr.Col("c")
 	for _, a := range []Assigner{Tumbling(10 * ms), Sliding(10*ms, 5*ms)} {
 		g := newRig(t, a, []Aggregate{Count(), CountIf(b.Gt(1)).As("large"), Sum(b.Mul(2)).As("double"), Sum("b").Filter(c.Eq("x")).Filter(b.Lt(9)), Max(c).Filter(b.Gt(100)).As("none")}, str, i64, str)
@@ -166,7 +166,7 @@ func TestMistakesInArgumentsAreTold(t *testing.T) {
 	require.ErrorContains(t, err, "nothing is late on a processing-time stream")
 }
 
-func TestCorrectedWindowsAreUpsertsAndNoWindowReadsThem(t *testing.T) {
+func TestW11CorrectedWindowsAreUpsertsAndNoWindowReadsThem(t *testing.T) {
 	in := operator.Stream{Schema: fields(str, i64), Key: []string{"a"}}
 	b, err := New(Tumbling(10*ms).Lateness(ms), Count()).Bind([]operator.Stream{in})
 	require.NoError(t, err)

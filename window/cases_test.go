@@ -131,7 +131,7 @@ func TestB05LateIsJudgedByTheWindowsEnd(t *testing.T) {
 	assert.Equal(t, []string{`"A"|10|20|1`}, g.end())
 }
 
-func TestLateIsAPropertyOfTheRowInItsSplitNotOfTheBatch(t *testing.T) {
+func TestT4LateIsAPropertyOfTheRowInItsSplitNotOfTheBatch(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		g := newRig(t, Tumbling(10*ms).OnLate(Route), []Aggregate{Count()}, str)
 		b := g.batch([]any{21, "A"}, []any{3, "B"}, []any{4, "A"}, []any{25, "A"})
@@ -309,7 +309,7 @@ func TestB71DecimalSums(t *testing.T) {
 	assert.Equal(t, map[string]int64{"error": 1}, g.ctx.Counters.Dropped())
 }
 
-func TestIntegerSumsAreExactWhateverTheOrder(t *testing.T) {
+func TestW7IntegerSumsAreExactWhateverTheOrder(t *testing.T) {
 	g := newRig(t, Tumbling(10*ms), []Aggregate{Sum("b"), Avg("b")}, str, i64)
 	g.feed([]any{0, "A", math.MaxInt64}, []any{0, "A", math.MaxInt64}, []any{0, "A", math.MinInt64}, []any{0, "A", math.MinInt64},
 		[]any{0, "A", 6}, []any{1, "B", math.MinInt64}, []any{1, "B", -1}, []any{1, "B", 1})

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestEvictDropsTheOldestWindowWholeAndCountsItsRows(t *testing.T) {
+func TestW9EvictDropsTheOldestWindowWholeAndCountsItsRows(t *testing.T) {
 	g := newRig(t, Tumbling(10*ms).MaxBufferedKeys(3), []Aggregate{Count()}, str)
 	var log strings.Builder
 	g.ctx.Logger = slog.New(slog.NewTextHandler(&log, nil))
@@ -35,14 +35,14 @@ func TestEvictDropsTheOldestWindowWholeAndCountsItsRows(t *testing.T) {
 	assert.Equal(t, []string{"windows are evicted at MaxBufferedKeys (3) and have no result"}, degraded)
 }
 
-func TestEvictOfTheOnlyWindow(t *testing.T) {
+func TestW9EvictOfTheOnlyWindow(t *testing.T) {
 	g := newRig(t, Tumbling(10*ms).MaxBufferedKeys(2), []Aggregate{Count()}, str)
 	g.feed([]any{1, "A"}, []any{2, "B"}, []any{3, "C"}, []any{4, "A"}, []any{12, "A"})
 	assert.Equal(t, map[string]int64{"evicted": 4}, g.ctx.Counters.Dropped())
 	assert.Equal(t, []string{`"A"|10|20|1`}, g.end())
 }
 
-func TestEvictionDoesNotDependOnBatchCuts(t *testing.T) {
+func TestW9EvictionDoesNotDependOnBatchCuts(t *testing.T) {
 	var rows [][]any
 	for i := range 4000 {
 		rows = append(rows, []any{i/20 - i*7%40, fmt.Sprint(i * i % 331)})
@@ -65,7 +65,7 @@ func TestEvictionDoesNotDependOnBatchCuts(t *testing.T) {
 	}
 }
 
-func TestFailAtTheBoundNamesIt(t *testing.T) {
+func TestW9FailAtTheBoundNamesIt(t *testing.T) {
 	g := newRig(t, Tumbling(10*ms).MaxBufferedKeys(2).OnFull(Fail), []Aggregate{Count()}, str)
 	g.feed([]any{1, "A"}, []any{2, "B"}, []any{3, "A"})
 	require.EqualError(t, g.try([]any{4, "C"}), "2 live (window, key) entries in 1 open windows are as many as MaxBufferedKeys lets this task hold (2 of 2); raise it, or let windows be evicted")
@@ -73,7 +73,7 @@ func TestFailAtTheBoundNamesIt(t *testing.T) {
 	assert.Equal(t, DefaultMaxBufferedKeys, g.x.(*instance).limit)
 }
 
-func TestTheBoundIsSharedByKeyGroups(t *testing.T) {
+func TestW9TheBoundIsSharedByKeyGroups(t *testing.T) {
 	total := 0
 	for i := range 7 {
 		ctx := &operator.Context{MaxParallelism: 128, KeyGroups: state.OwnedBy(i, 7, 128)}
@@ -85,7 +85,7 @@ func TestTheBoundIsSharedByKeyGroups(t *testing.T) {
 	assert.Equal(t, 10, share(10, &operator.Context{}))
 }
 
-func TestTombstonesGoWithTheirKeyGroups(t *testing.T) {
+func TestW9TombstonesGoWithTheirKeyGroups(t *testing.T) {
 	a := Tumbling(10 * ms).MaxBufferedKeys(4)
 	g := newRig(t, a, []Aggregate{Count()}, i64)
 	half := func(r state.Range) windowed {

@@ -49,7 +49,7 @@ func TestBindReportsEveryMistake(t *testing.T) {
 	require.ErrorContains(t, err, "a window reads one stream, not 2")
 }
 
-func TestOutputsDescribeResultsAndLateRows(t *testing.T) {
+func TestW5OutputsDescribeResultsAndLateRows(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{{Name: "id", Type: arrow.PrimitiveTypes.Uint16}, {Name: "f", Type: arrow.PrimitiveTypes.Float32},
 		{Name: "u", Type: arrow.PrimitiveTypes.Uint8}, {Name: "when", Type: arrow.FixedWidthTypes.Timestamp_s}, {Name: "d", Type: arrow.FixedWidthTypes.Duration_ms}}, nil)
 	b, err := New(Tumbling(ms), Count(), Count("f"), Sum("f"), Avg("f"), Sum("u"), Min("when"), Max("u"), Sum("d")).Bind([]operator.Stream{{Schema: s, Key: []string{"id"}}})
@@ -169,8 +169,8 @@ type failing struct{ err error }
 
 func (f failing) Emit(int, *column.Batch) error { return f.err }
 
-// TestNoAllocationOnTheRowPath: batches that only meet known keys, and firings, allocate a handful of times at most.
-func TestNoAllocationOnTheRowPath(t *testing.T) {
+// TestP3NoAllocationOnTheRowPath: batches that only meet known keys, and firings, allocate a handful of times at most.
+func TestP3NoAllocationOnTheRowPath(t *testing.T) {
 	for _, c := range []struct {
 		text, late bool
 	}{{false, false}, {true, false}, {false, true}} {

@@ -41,7 +41,7 @@ func (g *rig) arrive(keys ...string) {
 	require.NoError(g.t, g.x.Process(0, b, g.out))
 }
 
-func TestProcessingTimeAssignsAndFiresByTheClock(t *testing.T) {
+func TestT11ProcessingTimeAssignsAndFiresByTheClock(t *testing.T) {
 	g, clock, timer := processingRig(t, Tumbling(10*ms))
 	assert.Equal(t, operator.ProcessingTime, g.x.(*instance).b.Outputs()[0].Time)
 	g.arrive("A", "B", "A")

@@ -22,7 +22,7 @@ func (g *rig) again(a Assigner, aggs ...Aggregate) {
 	require.NoError(g.t, g.x.Restore(state.Merged{s}))
 }
 
-func TestSlidingSize5Slide2EnumeratesEveryWindow(t *testing.T) {
+func TestW2SlidingSize5Slide2EnumeratesEveryWindow(t *testing.T) {
 	g := newRig(t, Sliding(5*ms, 2*ms), []Aggregate{Count()}, str)
 	g.feed([]any{3, "A"}, []any{4, "A"})
 	assert.Equal(t, []string{`"A"|0|5|2`, `"A"|2|7|2`, `"A"|4|9|1`}, g.sortedByStart())
@@ -37,7 +37,7 @@ func (g *rig) sortedByStart() []string {
 	return r
 }
 
-func TestSlidesGreaterThanTheSizeLeaveGaps(t *testing.T) {
+func TestW2SlidesGreaterThanTheSizeLeaveGaps(t *testing.T) {
 	g := newRig(t, Sliding(3*ms, 10*ms).Offset(1*ms), []Aggregate{Count()}, str)
 	g.feed([]any{0, "A"}, []any{1, "A"}, []any{3, "A"}, []any{4, "A"}, []any{-7, "A"}, []any{11, "A"})
 	assert.Equal(t, []string{`"A"|-9|-6|1`, `"A"|1|4|2`, `"A"|11|14|1`}, g.sortedByStart())
@@ -68,7 +68,7 @@ func TestB05ASlidingRowMayBeLateForSomeOfItsWindows(t *testing.T) {
 	assert.Equal(t, []string{`"A"|0|10|1`, `"A"|5|15|2`}, g.end())
 }
 
-func TestARowThatItsOwnSplitMadeLateForAWindowIsNotInIt(t *testing.T) {
+func TestW3ARowThatItsOwnSplitMadeLateForAWindowIsNotInIt(t *testing.T) {
 	for _, w := range []int64{0, 11} { // the operator's W does not matter
 		g := newRig(t, Sliding(10*ms, 5*ms), []Aggregate{Count()}, str)
 		g.feed([]any{7, "A"})
@@ -123,7 +123,7 @@ func TestB66CorrectionsAreFullTotalsOfTheSameWindow(t *testing.T) {
 	assert.Equal(t, int64(1), g.ctx.Counters.Late())
 }
 
-func TestAKeyThatComesLateIsNoCorrectionTheFirstTime(t *testing.T) {
+func TestW4AKeyThatComesLateIsNoCorrectionTheFirstTime(t *testing.T) {
 	for _, a := range []Assigner{Tumbling(10 * ms), Sliding(10*ms, 20*ms)} {
 		g := newRig(t, a.Lateness(10*ms), []Aggregate{Count()}, str)
 		g.watermark(15)
@@ -133,7 +133,7 @@ func TestAKeyThatComesLateIsNoCorrectionTheFirstTime(t *testing.T) {
 	}
 }
 
-func TestLatenessDoesNotChangeWhichRowsAreRouted(t *testing.T) {
+func TestW4LatenessDoesNotChangeWhichRowsAreRouted(t *testing.T) {
 	g := newRig(t, Sliding(10*ms, 5*ms).Lateness(5*ms).OnLate(Route), []Aggregate{Count()}, str)
 	g.watermark(19)
 	g.feed([]any{4, "A"}, []any{5, "B"}, []any{nil, "C"})
@@ -186,8 +186,8 @@ func TestSlidingSumsAreExactBeyond64Bits(t *testing.T) {
 		`"A"|2|5|null`, `"A"|3|6|-9223372036854775808`}, g.sortedByStart())
 }
 
-// TestARestoreGivesTheSameBitsOfFloatSums restores at every batch and compares sums whose rounding tells the order of additions.
-func TestARestoreGivesTheSameBitsOfFloatSums(t *testing.T) {
+// TestW7ARestoreGivesTheSameBitsOfFloatSums restores at every batch and compares sums whose rounding tells the order of additions.
+func TestW7ARestoreGivesTheSameBitsOfFloatSums(t *testing.T) {
 	run := func(restore bool) []string {
 		a := Sliding(60*ms, 3*ms).Unbounded()
 		g := newRig(t, a, []Aggregate{Sum("b")}, str, f64)
@@ -210,7 +210,7 @@ func TestARestoreGivesTheSameBitsOfFloatSums(t *testing.T) {
 	assert.Equal(t, want, got)
 }
 
-func TestSlidingEvictGivesNoPartialResults(t *testing.T) {
+func TestW9SlidingEvictGivesNoPartialResults(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		g := newRig(t, Sliding(10*ms, 5*ms).MaxBufferedKeys(3), []Aggregate{Count()}, str)
 		g.ctx.Degraded = func(string) {}
@@ -229,12 +229,12 @@ func TestSlidingEvictGivesNoPartialResults(t *testing.T) {
 	}
 }
 
-func TestSlidingFailNamesTheBound(t *testing.T) {
+func TestW9SlidingFailNamesTheBound(t *testing.T) {
 	g := newRig(t, Sliding(10*ms, 5*ms).MaxBufferedKeys(1).OnFull(Fail), []Aggregate{Count()}, str)
 	require.ErrorContains(t, g.try([]any{1, "A"}, []any{1, "A"}, []any{2, "B"}), "1 live (slice, key) entries in 1 slices are as many as MaxBufferedKeys lets this task hold (1 of 1)")
 }
 
-func TestSlidingInProcessingTimeFiresByTheClock(t *testing.T) {
+func TestT11SlidingInProcessingTimeFiresByTheClock(t *testing.T) {
 	g, clock, timer := processingRig(t, Sliding(10*ms, 5*ms))
 	g.arrive("A", "B")
 	assert.Equal(t, time.UnixMilli(1005), *timer)
@@ -267,7 +267,7 @@ func TestTasksWithDifferentWatermarksRestoreAtTheLeast(t *testing.T) {
 	assert.Equal(t, []string{`"key of 0"|5|15|1`, `"key of 64"|0|10|1`, `"key of 64"|5|15|1`}, g.end())
 }
 
-func TestNoAllocationOnTheRowPathOfSlides(t *testing.T) {
+func TestP3NoAllocationOnTheRowPathOfSlides(t *testing.T) {
 	for _, aggs := range [][]Aggregate{{Count(), Sum("price")}, {Max("price"), First("price")}} {
 		f := newFeed(1000, false, false)
 		x := newInstance(t, benchContext(), operator.Stream{Schema: f.schema, Key: []string{"key"}}, Sliding(time.Second, 200*ms).Unbounded(), append(aggs, Count().As("n"), Count().As("m"))...)

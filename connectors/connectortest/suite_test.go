@@ -33,7 +33,7 @@ func rowsOf(n int) []row {
 	return out
 }
 
-func TestMemory(t *testing.T) {
+func TestN1Memory(t *testing.T) {
 	connectortest.Source(t, connectortest.SourceCase{Source: memory.Of(rowsOf(100), rowsOf(3), rowsOf(20_000))})
 	connectortest.Sink(t, connectortest.SinkCase{New: func(t *testing.T) (operator.Sink, func() []string) {
 		s := memory.NewSink()
@@ -47,20 +47,20 @@ func TestMemory(t *testing.T) {
 	}})
 }
 
-func TestGenerate(t *testing.T) {
+func TestN1Generate(t *testing.T) {
 	connectortest.Source(t, connectortest.SourceCase{
 		Source: generate.Func(func(i int64) row { return rowsOf(int(i%50) + 1)[i%50] }, generate.Count(20_000), generate.Splits(2)),
 	})
 }
 
-func TestMemoryInlet(t *testing.T) {
+func TestN1MemoryInlet(t *testing.T) {
 	connectortest.Source(t, connectortest.SourceCase{Waiting: func(t *testing.T) (operator.Source, func()) {
 		in := memory.NewInlet[row](memory.InletConfig{})
 		return in, func() { require.NoError(t, in.Send(t.Context(), row{N: 7})) }
 	}})
 }
 
-func TestStdout(t *testing.T) {
+func TestN1Stdout(t *testing.T) {
 	for name, format := range map[string]codec.RecordFormat{"json": codec.JSON(nil), "csv": codec.CSV(nil)} {
 		t.Run(name, func(t *testing.T) {
 			var schema *arrow.Schema
@@ -105,6 +105,6 @@ func decode(t *testing.T, f codec.RecordFormat, s *arrow.Schema, text []byte) []
 	return connectortest.Texts(b)
 }
 
-func TestDrop(t *testing.T) {
+func TestN1Drop(t *testing.T) {
 	connectortest.Sink(t, connectortest.SinkCase{New: func(*testing.T) (operator.Sink, func() []string) { return drop.Sink{}, nil }})
 }

@@ -34,7 +34,7 @@ var formats = map[string]codec.Format{
 	"parquet": parquet.New(conformSchema).GroupRows(250),
 }
 
-func TestSink_conforms(t *testing.T) {
+func TestN1_sinkConforms(t *testing.T) {
 	for ending, f := range formats {
 		for name, rotate := range map[string]*file.Rotation{"append": nil, "parts": {}, "rotated": {Rows: 150}} {
 			if _, blocks := f.(codec.BlockFormat); blocks && rotate == nil {
@@ -71,7 +71,7 @@ func TestSink_conforms(t *testing.T) {
 	}
 }
 
-func TestSource_conforms(t *testing.T) {
+func TestN1_sourceConforms(t *testing.T) {
 	for ending, f := range formats {
 		dir := t.TempDir()
 		for i, n := range []int{600, 0, 3, 300} {

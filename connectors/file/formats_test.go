@@ -194,7 +194,7 @@ func TestSource_csvResultsDoNotDependOnWhereAFileIsRestored(t *testing.T) {
 	}
 }
 
-func TestSource_metadataSaysWhereARowStands(t *testing.T) {
+func TestN2_sourceMetadataSaysWhereARowStands(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.csv", "i,s\n\n1,\"two\nlines\"\nbad\n2,x\n")
 	write(t, dir, "b.csv", "i,s\n3,y\n")

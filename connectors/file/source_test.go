@@ -228,7 +228,7 @@ func TestSource_damagedZipEndsTheJob(t *testing.T) {
 	}
 }
 
-func TestSource_infersFromTheFirstThousandRecords(t *testing.T) {
+func TestB9_sourceInfersFromTheFirstThousandRecords(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "b.jsonl", "{\"c\":true}\n")
 	write(t, dir, "a.jsonl", "\xEF\xBB\xBF\n{\"a\":1}\nbroken\n{\"b\":\"x\",\"n\":{}}\r\n{\"a\":2.5}")

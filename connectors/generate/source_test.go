@@ -39,7 +39,7 @@ func open(t require.TestingT, s Source, ctx *operator.Context, split string, pos
 	return r
 }
 
-func TestATemplateIsASchemaAndARow(t *testing.T) {
+func TestB9ATemplateIsASchemaAndARow(t *testing.T) {
 	s := Source{Context: sample, Count: 10, BatchSize: 4}
 	require.NoError(t, s.Check())
 	require.Equal(t, "generate", s.Kind())

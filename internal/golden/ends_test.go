@@ -80,7 +80,7 @@ type ending struct {
 	err    error
 }
 
-func TestAThousandEndsOfEachKindLeaveNothing(t *testing.T) {
+func TestE9AThousandEndsOfEachKindLeaveNothing(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	boom := errors.New("boom")
 	rows := memory.Of([]tick{{"a", 1}, {"b", 12}}, []tick{{"a", 25}})

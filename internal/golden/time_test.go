@@ -42,7 +42,7 @@ func win(key any, start, end, rows int64) map[string]any {
 	return map[string]any{"k": key, "window_start": time.UnixMilli(start), "window_end": time.UnixMilli(end), "rows": rows}
 }
 
-func TestGoldenTimestampUnitsWithAndWithoutZone(t *testing.T) {
+func TestT1GoldenTimestampUnitsWithAndWithoutZone(t *testing.T) {
 	types := map[string]arrow.DataType{
 		"int64": arrow.PrimitiveTypes.Int64, "s": &arrow.TimestampType{Unit: arrow.Second}, "ms": &arrow.TimestampType{Unit: arrow.Millisecond, TimeZone: "UTC"},
 		"us": &arrow.TimestampType{Unit: arrow.Microsecond, TimeZone: "Europe/Berlin"}, "ns": &arrow.TimestampType{Unit: arrow.Nanosecond},
@@ -179,7 +179,7 @@ func TestB61NullEventTimesGoldenInEveryRegime(t *testing.T) {
 	j.Drain()
 }
 
-func TestGoldenIngestionTimeByAFixedClock(t *testing.T) {
+func TestT11GoldenIngestionTimeByAFixedClock(t *testing.T) {
 	s := timeSchema(arrow.PrimitiveTypes.Int64)
 	job := counting(s, arkflow.IngestionTime(), window.Tumbling(time.Minute))
 	some := func(keys ...string) Split {
@@ -198,7 +198,7 @@ func TestGoldenIngestionTimeByAFixedClock(t *testing.T) {
 		WantLines("late"), Counts("w", "out", "rows"))
 }
 
-func TestGoldenProcessingTimeByAFixedClock(t *testing.T) {
+func TestT11GoldenProcessingTimeByAFixedClock(t *testing.T) {
 	s := timeSchema(arrow.PrimitiveTypes.Int64)
 	job := counting(s, arkflow.ProcessingTime(), window.Tumbling(time.Minute))
 	from := ClockStart.UnixMilli()

@@ -63,7 +63,7 @@ func numeric(n, splits int, seed uint64) input {
 	return in
 }
 
-func TestGoldenEveryAggregateOverEveryNumericType(t *testing.T) {
+func TestW7GoldenEveryAggregateOverEveryNumericType(t *testing.T) {
 	in := numeric(120, 3, 1)
 	m := tumbling{size: 400, keys: []string{"k"}, aggs: []agg{{"rows", "count", ""}}}
 	aggs := []window.Aggregate{window.Count().As("rows")}
@@ -81,7 +81,7 @@ func TestGoldenEveryAggregateOverEveryNumericType(t *testing.T) {
 	Verify(t, job, in.from("in"), Want("out", out...), Counts("w", "out", "rows"))
 }
 
-func TestGoldenMinAndMaxOverEveryOrderedType(t *testing.T) {
+func TestW7GoldenMinAndMaxOverEveryOrderedType(t *testing.T) {
 	day := func(r *rand.Rand) any { return time.Unix(int64(r.IntN(40_000)-20_000)*86400, 0).UTC() }
 	instant := func(step time.Duration) func(r *rand.Rand) any {
 		return func(r *rand.Rand) any { return time.Unix(0, 0).Add(time.Duration(r.IntN(2e6)-1e6) * step).UTC() }
@@ -134,7 +134,7 @@ func TestGoldenMinAndMaxOverEveryOrderedType(t *testing.T) {
 	Verify(t, job, in.from("in"), Want("out", out...), Counts("w", "out", "rows"))
 }
 
-func TestGoldenNaNIsContagiousInSumsAndNullsAreSkipped(t *testing.T) {
+func TestW8GoldenNaNIsContagiousInSumsAndNullsAreSkipped(t *testing.T) {
 	schema := schemaOf(field("ts", arrow.PrimitiveTypes.Int64), field("k", arrow.BinaryTypes.String), field("f", arrow.PrimitiveTypes.Float64), field("g", arrow.PrimitiveTypes.Float32))
 	in := input{schema: schema, splits: [][][]any{
 		{{int64(1), "nan", 1.5, 1.5}, {int64(2), "nan", math.NaN(), 2.0}, {int64(3), "nan", 2.0, nil}, {int64(4), "null", nil, nil}},
@@ -149,7 +149,7 @@ func TestGoldenNaNIsContagiousInSumsAndNullsAreSkipped(t *testing.T) {
 	Verify(t, job, in.from("in"), Want("out", out...), Counts("w", "out", "rows"))
 }
 
-func TestGoldenSumsOf128BitsWhateverTheOrder(t *testing.T) {
+func TestW7GoldenSumsOf128BitsWhateverTheOrder(t *testing.T) {
 	schema := schemaOf(field("ts", arrow.PrimitiveTypes.Int64), field("k", arrow.BinaryTypes.String), field("i", arrow.PrimitiveTypes.Int64), field("u", arrow.PrimitiveTypes.Uint64))
 	in := input{schema: schema, splits: [][][]any{
 		{{int64(1), "a", int64(math.MaxInt64), uint64(math.MaxUint64)}, {int64(2), "a", int64(math.MaxInt64), uint64(0)}},
@@ -165,7 +165,7 @@ func TestGoldenSumsOf128BitsWhateverTheOrder(t *testing.T) {
 	Verify(t, job, in.from("in"), Want("out", out...), Counts("w", "out", "rows"))
 }
 
-func TestGoldenKeysOfEveryType(t *testing.T) {
+func TestK1GoldenKeysOfEveryType(t *testing.T) {
 	zero := 0.0
 	keys := map[string]struct {
 		typ    arrow.DataType

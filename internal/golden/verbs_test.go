@@ -80,7 +80,7 @@ func windowed(s arkflow.Stream) {
 	w.Late().Sink("late", drop.Sink{})
 }
 
-func TestGoldenFlatMapRowsInheritTheirTime(t *testing.T) {
+func TestT12GoldenFlatMapRowsInheritTheirTime(t *testing.T) {
 	job := arkflow.NewJob("flat-map")
 	flat := job.Source("orders", source(orderSchema), arkflow.EventTime("ts", arkflow.OutOfOrderness(30*msec))).
 		Apply("units", operator.FlatMapSides(units, refused))
@@ -97,7 +97,7 @@ func TestGoldenFlatMapRowsInheritTheirTime(t *testing.T) {
 	Verify(t, job, in.from("orders"), Want("out", out...), Want("late", late...), Want("no", noOut...), Want("no-late", noLate...), Counts("w", "out", "rows"))
 }
 
-func TestGoldenMapBatchNamesTheRowsThatItsResultsComeFrom(t *testing.T) {
+func TestT12GoldenMapBatchNamesTheRowsThatItsResultsComeFrom(t *testing.T) {
 	schema := schemaOf(field("customer", arrow.BinaryTypes.String), field("nth", arrow.PrimitiveTypes.Int64))
 	// A row for each item, those of the last row first.
 	each := func(in arrow.RecordBatch) (arrow.RecordBatch, []int32, error) {
@@ -194,7 +194,7 @@ func slow(failures *atomic.Int64) func(context.Context, wide) (wide, error) {
 	}
 }
 
-func TestGoldenAsyncResultsKeepTheirTime(t *testing.T) {
+func TestT12GoldenAsyncResultsKeepTheirTime(t *testing.T) {
 	for _, unordered := range []bool{false, true} {
 		t.Run(fmt.Sprintf("unordered %v", unordered), func(t *testing.T) {
 			var failures atomic.Int64
@@ -213,7 +213,7 @@ func TestGoldenAsyncResultsKeepTheirTime(t *testing.T) {
 	}
 }
 
-func TestGoldenWithTimestampsStartsATimeOfItsOwn(t *testing.T) {
+func TestT9GoldenWithTimestampsStartsATimeOfItsOwn(t *testing.T) {
 	job := arkflow.NewJob("other-time")
 	windowed(job.Source("orders", source(orderSchema), arkflow.ProcessingTime()).
 		WithTimestamps("by-ts", "ts", arkflow.OutOfOrderness(20*msec)))
@@ -223,7 +223,7 @@ func TestGoldenWithTimestampsStartsATimeOfItsOwn(t *testing.T) {
 	Verify(t, job, in.from("orders"), Want("out", out...), Want("late", late...), Counts("w", "out", "rows"))
 }
 
-func TestGoldenTypedViews(t *testing.T) {
+func TestB4GoldenTypedViews(t *testing.T) {
 	job := arkflow.NewJob("typed")
 	src := job.Source("orders", source(orderSchema), arkflow.ProcessingTime())
 	known := arkflow.As[wide](src).Filter("known", func(o wide) bool { return o.Items != nil && *o.Items > 0 })

@@ -53,8 +53,8 @@ func groupsOf(t require.TestingT, b *column.Batch, keys int) int {
 	return p.Live()
 }
 
-// TestHashIsStable holds the golden vectors of K2: a change here loses every checkpoint.
-func TestHashIsStable(t *testing.T) {
+// TestK2HashIsStable holds the golden vectors of K2: a change here loses every checkpoint.
+func TestK2HashIsStable(t *testing.T) {
 	i64, str := arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String
 	dec := &arrow.Decimal128Type{Precision: 20, Scale: 2}
 	long := "a string that is far longer than sixteen bytes"
@@ -96,7 +96,7 @@ func TestHashIsStable(t *testing.T) {
 	assert.Equal(t, 1, keys.EncodingVersion)
 }
 
-func TestEqualKeysOfDifferentTypesHashAlike(t *testing.T) {
+func TestK1EqualKeysOfDifferentTypesHashAlike(t *testing.T) {
 	hash := func(typ arrow.DataType, v any) uint64 {
 		return keys.Hash(nil, batchOf(fieldsOf(typ), []any{v}), []int{0})[0]
 	}
@@ -219,8 +219,8 @@ func keyText(b *column.Batch, row int) (s string) {
 	return s
 }
 
-// TestEveryFormOfKeyGivesTheSameGroups: the fast form of a tuple, its written form and its hash agree with plain equality.
-func TestEveryFormOfKeyGivesTheSameGroups(t *testing.T) {
+// TestK3EveryFormOfKeyGivesTheSameGroups: the fast form of a tuple, its written form and its hash agree with plain equality.
+func TestK3EveryFormOfKeyGivesTheSameGroups(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var types []arrow.DataType
 		for range rapid.IntRange(1, 3).Draw(t, "columns") {

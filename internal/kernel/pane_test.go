@@ -245,8 +245,8 @@ func TestKeysStayOverWindowsOnlyWhileMostAreInUse(t *testing.T) {
 	require.LessOrEqual(t, a.SizeBytes(nil), keptIdle, "little is kept while there is none")
 }
 
-// TestBytesPerKey: at most 1.3 times the bare table of 16-byte slots at half load and two arrays, and at most 80.
-func TestBytesPerKey(t *testing.T) {
+// TestP3BytesPerKey: at most 1.3 times the bare table of 16-byte slots at half load and two arrays, and at most 80.
+func TestP3BytesPerKey(t *testing.T) {
 	s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64)
 	for _, keys := range []int{200_000, 700_000, 1_000_000} {
 		a := NewAggregator(layoutOf(t, s, 1, aggregate.Sum))

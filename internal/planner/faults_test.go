@@ -216,7 +216,7 @@ func TestCompile_warnsOfAPartitionedEdgeWithoutKey(t *testing.T) {
 	assert.Equal(t, []string{`edge "in" -> "out" is partitioned without a key: rows are dealt in turn`}, c.Plan.Warnings)
 }
 
-func TestCompile_overAnOpenSourceChecksTheStructureOnly(t *testing.T) {
+func TestB9_compileOverAnOpenSourceChecksTheStructureOnly(t *testing.T) {
 	b := newGraph(1).open("in").with(eventTime("ts")).op("op", fakeOp{needs: []string{"x"}}).sink("out", "y").
 		source("known", "a").sink("out2", "b").
 		edges("in>op by k", "op>out", "known>out2")

@@ -41,7 +41,7 @@ func chains(p *plan.Plan) string {
 	return strings.Join(cs, " | ") + "; " + strings.Join(es, ", ")
 }
 
-func TestCompile_fusesAndShips(t *testing.T) {
+func TestE1_compileFusesAndShips(t *testing.T) {
 	keyed, pass := fakeOp{keyed: true}, fakeOp{pass: true}
 	forgetful := fakeOp{}
 	for name, c := range map[string]struct {

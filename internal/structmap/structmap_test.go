@@ -51,7 +51,7 @@ type (
 	}
 )
 
-func TestSchemaOfNamesAndTypes(t *testing.T) {
+func TestB4SchemaOfNamesAndTypes(t *testing.T) {
 	require.Zero(t, every{}.priv, "an unexported field is there and left out")
 	s, err := SchemaOf[every]()
 	require.NoError(t, err)
@@ -259,7 +259,7 @@ func TestReaderWidensWhereExact(t *testing.T) {
 		"x", []byte("yz"), 1500 * time.Millisecond, "d", -128}, got[0])
 }
 
-func TestReaderBindTellsAllFaults(t *testing.T) {
+func TestB4ReaderBindTellsAllFaults(t *testing.T) {
 	s := arrow.NewSchema([]arrow.Field{
 		{Name: "amount", Type: arrow.BinaryTypes.String}, {Name: "n", Type: arrow.PrimitiveTypes.Int64}, {Name: "u", Type: arrow.PrimitiveTypes.Uint64},
 		{Name: "ts", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "d", Type: &arrow.Decimal128Type{Precision: 10, Scale: 2}},
