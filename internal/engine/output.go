@@ -15,8 +15,8 @@ import (
 
 // Batches between tasks have about this many rows: a sender collects smaller ones while the receiver is busy.
 const (
-	wholeRows = 4096 // at least this many are sent as they are
-	flushRows = 8192 // collected rows are sent at this number, at fewer where there are many receivers
+	wholeRows = 8192 // at least this many are sent as they are
+	flushRows = 16384 // collected rows are sent at this number, at fewer where there are many receivers
 
 	leastFlushRows = 512
 
