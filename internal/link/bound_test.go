@@ -1,0 +1,57 @@
+package link
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/shuffle"
+	"github.com/stretchr/testify/require"
+)
+
+// E2: a link holds so many batches and no more; its sender waits for space, control elements do not; what arrives is the batch that was
+// sent, not a copy, in the order in which it was sent.
+func TestE2AFullLinkHoldsItsSender(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := column.NewDebugPool()
+		in := New(&Activity{})
+		l := in.Connect(2)
+		var sent []*column.Batch
+		for i := range 4 {
+			sent = append(sent, dataOf(pool, i).Batch)
+		}
+		done := 0
+		go func() {
+			for _, b := range sent {
+				if l.Send(t.Context(), shuffle.Element{Kind: shuffle.Data, Batch: b}) != nil {
+					return
+				}
+				done++
+			}
+			_ = l.Send(t.Context(), shuffle.Element{Kind: shuffle.Barrier, Epoch: 5})
+		}()
+		synctest.Wait()
+		require.Equal(t, 2, done, "the third batch waits")
+		require.True(t, l.Full())
+		require.NoError(t, l.Send(t.Context(), shuffle.Element{Kind: shuffle.Watermark, Time: 1}), "control elements never wait")
+		pop := func() shuffle.Element {
+			_, e, ok := in.Pop()
+			require.True(t, ok)
+			synctest.Wait()
+			return e
+		}
+		first := pop()
+		require.Same(t, sent[0], first.Batch)
+		require.Equal(t, 3, done, "there is space for one more")
+		second := pop()
+		require.Same(t, sent[1], second.Batch)
+		require.Equal(t, shuffle.Watermark, pop().Kind, "it came before the third batch")
+		require.Same(t, sent[2], pop().Batch)
+		require.Same(t, sent[3], pop().Batch)
+		require.Equal(t, int64(5), pop().Epoch, "no batch comes after the barrier that follows it")
+		for _, b := range sent {
+			b.Release()
+		}
+		require.NoError(t, pool.Check())
+	})
+}
