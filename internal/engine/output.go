@@ -15,7 +15,7 @@ import (
 
 // Batches between tasks have about this many rows: a sender collects smaller ones while the receiver is busy.
 const (
-	wholeRows = 8192 // at least this many are sent as they are
+	wholeRows = 8192  // at least this many are sent as they are
 	flushRows = 16384 // collected rows are sent at this number, at fewer where there are many receivers
 
 	leastFlushRows = 512
