@@ -19,7 +19,7 @@ type (
 	// Degraded (why results may be missing, or ""); Operators, of which Operator(id) gives one. What operators count starts anew with a
 	// restart. docs/jobs.md lists the fields of each of these types.
 	Status = engine.Status
-	// OperatorStatus is one operator in a Status, over all its tasks: ID, Kind, Tasks; RowsIn, RowsOut, Batches; Late, Dropped (by reason),
+	// OperatorStatus is one operator in a Status, over all its tasks: ID, Kind, Tasks; RowsIn, RowsOut, BytesIn, BytesOut, Batches; Late, Dropped (by reason),
 	// Future, Unknown; Watermark (ms, if HasWatermark), Lag, Lead; Busy, Idle, Blocked, QueueFill (0 to 1); StateEntries, StateBytes and the
 	// greatest of them, PeakEntries and PeakBytes.
 	OperatorStatus = engine.OperatorStatus
@@ -30,8 +30,8 @@ type (
 	EventKind = life.EventKind
 	// Peeked is rows that passed an operator, as Records, and their event Times in ms (nil on a processing-time stream): see Handle.Peek.
 	Peeked = engine.Peeked
-	// CheckpointStatus is what is known of a job's epochs: how many were Completed and Aborted; LastDuration, LastEntries (rows of state)
-	// and LastAt of the last one; the number of the one InFlight.
+	// CheckpointStatus is what is known of a job's epochs: how many were Completed and Aborted; LastDuration, LastAligned,
+	// LastEntries (rows of state) and LastAt of the last one; the number of the one InFlight.
 	CheckpointStatus = engine.CheckpointStatus
 	// HeldBack says who holds a watermark back: at which Operator and Subtask, By whom (a split, or an operator and task before it), at which
 	// Watermark (ms, if HasWatermark) and Since when.

@@ -446,3 +446,31 @@ func TestStatusSaysWhoHoldsTheWatermarkBack(t *testing.T) {
 		require.Empty(t, h.Status().HeldBack)
 	})
 }
+
+// §14: bytes of batches, and how long tasks waited for a barrier on their other inputs.
+func TestStatusTellsBytesAndAlignment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		job := arkflow.NewJob("j")
+		fast := job.Source("fast", ticks(20), arkflow.ProcessingTime())
+		slow := job.Source("slow", ticks(2), arkflow.ProcessingTime()).
+			Apply("slowly", operator.MapErr(func(r tick) (tick, error) {
+				time.Sleep(5 * time.Second)
+				return r, nil
+			}))
+		fast.Union("all", slow).Sink("out", drop.Sink{})
+		h, err := arkflow.Runtime{}.Start(t.Context(), job)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		_, err = h.Checkpoint(t.Context())
+		require.NoError(t, err)
+		s := h.Status()
+		require.GreaterOrEqual(t, s.Checkpoints.LastAligned, 3*time.Second)
+		require.LessOrEqual(t, s.Checkpoints.LastAligned, s.Checkpoints.LastDuration)
+		require.NoError(t, h.Wait(t.Context()))
+		s = h.Status()
+		require.Equal(t, int64(22), s.Operator("out").RowsIn)
+		require.Equal(t, s.Operator("all").BytesOut, s.Operator("out").BytesIn)
+		require.GreaterOrEqual(t, s.Operator("out").BytesIn, int64(22*(8+8+1)))
+		require.Equal(t, s.Operator("slow").BytesOut, s.Operator("slowly").BytesIn)
+	})
+}

@@ -209,6 +209,7 @@ func (c *Coordinator) sealed(epoch int64) []any {
 func assemble(job string, f *flight) *Epoch {
 	e := &Epoch{Job: job, Number: f.epoch, Ends: f.ends, Splits: map[string][]SplitSnapshot{}, Operators: map[string][]OperatorSnapshot{}}
 	for _, t := range f.answers {
+		e.Aligned = max(e.Aligned, t.Aligned)
 		for _, o := range t.Operators {
 			e.Operators[o.Operator] = append(e.Operators[o.Operator], o)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/state"
@@ -50,6 +51,7 @@ type SplitSnapshot struct {
 type TaskSnapshot struct {
 	Operators []OperatorSnapshot
 	Splits    []SplitSnapshot
+	Aligned   time.Duration // from the first barrier on one of the task's inputs to that on the last
 }
 
 // Epoch is a sealed cut through the whole job.
@@ -58,6 +60,7 @@ type Epoch struct {
 	Number    int64
 	Ends      bool                          // the job ended with it
 	Finished  bool                          // all input had ended
+	Aligned   time.Duration                 // the longest that a task took to align
 	Splits    map[string][]SplitSnapshot    // by source
 	Operators map[string][]OperatorSnapshot // by operator, in the order of the subtasks
 	Schemas   map[string]*arrow.Schema      // inferred schemas of open sources

@@ -10,6 +10,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/pace"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/state"
 )
@@ -26,7 +27,7 @@ type node struct {
 	weigh  func(b *column.Batch) int // rows that a batch stands for; nil: its own
 	side   side                      // what the instance does beside the task's goroutine
 	writer operator.Writer           // sinks
-	pace   pace                      // sinks: MaxRate
+	pace   pace.Pace                 // sinks: MaxRate
 	// unsealed is what a two-phase writer has prepared and not committed yet, oldest first. An epoch that is aborted leaves
 	// its part to the next one: its rows are behind the positions that one seals.
 	unsealed []checkpoint.Prepared
@@ -40,6 +41,8 @@ type node struct {
 	counters operator.Counters
 	rowsIn   atomic.Int64
 	rowsOut  atomic.Int64
+	bytesIn  atomic.Int64
+	bytesOut atomic.Int64
 	batches  atomic.Int64
 	wNow     atomic.Int64 // w, for Status
 	entries  atomic.Int64
@@ -171,6 +174,7 @@ func (n *node) process(in int, b *column.Batch) error {
 		rows = n.weigh(b)
 	}
 	n.rowsIn.Add(int64(rows))
+	n.bytesIn.Add(int64(b.SizeBytes()))
 	prev := n.enter()
 	var err error
 	if n.writer != nil {
@@ -200,8 +204,8 @@ func (n *node) write(b *column.Batch) error {
 	switch {
 	case err == nil:
 		n.rowsOut.Add(int64(b.Len()))
-		if n.pace.perSecond > 0 {
-			n.pace.passed(b.Len(), n.task.exec.clock.Now())
+		if n.pace.PerSecond > 0 {
+			n.pace.Passed(b.Len(), n.task.exec.clock.Now())
 		}
 		return nil
 	case n.task.ctx.Err() != nil:
@@ -226,6 +230,7 @@ func (n *node) Emit(port int, b *column.Batch) error {
 	}
 	if port == operator.Main {
 		n.rowsOut.Add(int64(b.Len()))
+		n.bytesOut.Add(int64(b.SizeBytes()))
 		n.batches.Add(1)
 	}
 	if port >= len(n.ports) || port < 0 {

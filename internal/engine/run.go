@@ -39,7 +39,7 @@ type Run struct {
 	restarts int       // in all
 	row      int       // since an execution ran for HealthyAfter
 	since    time.Time // start of the present execution
-	waiting  bool // between two executions
+	waiting  bool      // between two executions
 	err      error
 	over     bool
 	atEnd    []func()

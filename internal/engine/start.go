@@ -324,7 +324,7 @@ func (b *builder) openSink(n *node, g *graph.Node) error {
 		return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: errors.New("open sink: it gave no writer and no error")}
 	}
 	n.writer = w
-	n.pace.perSecond = g.MaxRate / float64(n.ctx.Parallelism)
+	n.pace.PerSecond = g.MaxRate / float64(n.ctx.Parallelism)
 	b.x.closers = append(b.x.closers, closer{n, w.Close})
 	return b.restore(n)
 }
@@ -377,7 +377,7 @@ func (b *builder) openSource(n *node, g *graph.Node) error {
 	}
 	src := b.sources[n.id]
 	s := &sourceStage{task: n.task, node: n, policy: g.Time, column: -1, maxDrift: g.MaxDrift, driftIndex: -1}
-	s.pace.perSecond = g.MaxRate / float64(n.ctx.Parallelism)
+	s.pace.PerSecond = g.MaxRate / float64(n.ctx.Parallelism)
 	n.task.source = s
 	if src.Schema() == nil { // no record at all
 		n.task.merge = align.NewMerge(0)
@@ -454,8 +454,8 @@ func (b *builder) openSplit(s *sourceStage, src operator.Source, sp operator.Spl
 		}
 		out.reader = r
 		b.x.closers = append(b.x.closers, closer{s.node, r.Close})
-		if l, ok := r.(operator.RowLimiter); ok && s.pace.perSecond > 0 {
-			l.LimitRows(s.pace.batch())
+		if l, ok := r.(operator.RowLimiter); ok && s.pace.PerSecond > 0 {
+			l.LimitRows(s.pace.Batch())
 		}
 		if own, ok := r.(operator.WatermarkReader); ok {
 			if w, ok := own.Watermark(); ok {

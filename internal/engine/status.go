@@ -34,6 +34,7 @@ type CheckpointStatus struct {
 	Completed    int64
 	Aborted      int64
 	LastDuration time.Duration // from the trigger until it was sealed and committed
+	LastAligned  time.Duration // the longest that a task waited for the barrier on its other inputs
 	LastEntries  int64         // rows of state tables in the last epoch
 	LastAt       time.Time
 	InFlight     int64 // number of the epoch in flight, 0 where there is none
@@ -56,6 +57,9 @@ type OperatorStatus struct {
 	Tasks   int
 	RowsIn  int64
 	RowsOut int64
+	// BytesIn and BytesOut are the memory of the columns of the batches that it took and emitted.
+	BytesIn, BytesOut int64
+
 	Batches int64            // emitted
 	Late    int64            // rows that the late policy was applied to
 	Dropped map[string]int64 // rows that go no further, by reason
@@ -144,6 +148,8 @@ func (o *OperatorStatus) add(n *node) {
 	o.Unknown += n.counters.Unknown()
 	o.RowsIn += n.rowsIn.Load()
 	o.RowsOut += n.rowsOut.Load()
+	o.BytesIn += n.bytesIn.Load()
+	o.BytesOut += n.bytesOut.Load()
 	o.Batches += n.batches.Load()
 	o.Late += n.counters.Late()
 	for reason, k := range n.counters.Dropped() {

@@ -26,7 +26,10 @@ type task struct {
 	source *sourceStage   // nil in a task that reads from links
 	merge  *align.Merge   // of links, or of splits
 	align  *align.Aligner // links only
-	ports  []int          // input of the root that link i leads to
+
+	aligning   int64     // epoch whose barrier blocked an input last
+	alignSince time.Time // and when it blocked the first
+	ports      []int     // input of the root that link i leads to
 
 	beside  []*node       // nodes that work beside the goroutine of the task, in the order of nodes
 	current *node         // whose code runs, for guard
@@ -140,6 +143,9 @@ func (t *task) readLinks() error {
 		return t.advance()
 	case shuffle.Barrier:
 		a := t.align.Barrier(i, e.Epoch)
+		if a.Block && t.aligning != e.Epoch {
+			t.aligning, t.alignSince = e.Epoch, t.exec.clock.Now()
+		}
 		if a.Snapshot != 0 {
 			if err := t.barrier(a.Snapshot, e.Ends); err != nil {
 				return err
@@ -239,6 +245,9 @@ func (t *task) barrier(epoch int64, ends bool) error {
 		if err := e.control(shuffle.Element{Kind: shuffle.Barrier, Epoch: epoch, Ends: ends}); err != nil {
 			return err
 		}
+	}
+	if t.aligning == epoch {
+		snap.Aligned = t.exec.clock.Now().Sub(t.alignSince)
 	}
 	t.lastBar = epoch
 	if ends {

@@ -6,43 +6,21 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/arkflow-go/arkflow/internal/pace"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
 )
 
-// pace keeps rows under a rate, on average: after n rows the next may pass when their time is over. The zero value is no limit.
-type pace struct {
-	perSecond float64
-	ready     time.Time
-}
-
-// open reports whether rows may pass at that time.
-func (p *pace) open(now time.Time) bool { return p.perSecond <= 0 || !now.Before(p.ready) }
-
-// batch is how many rows a batch should have at most, so that rows come evenly: those of a tenth of a second.
-func (p *pace) batch() int { return int(min(max(1, p.perSecond/10), 1<<30)) }
-
-// passed notes that n rows passed.
-func (p *pace) passed(n int, now time.Time) {
-	if p.perSecond <= 0 {
-		return
-	}
-	if p.ready.Before(now) {
-		p.ready = now
-	}
-	p.ready = p.ready.Add(time.Duration(float64(n) / p.perSecond * float64(time.Second)))
-}
-
 // hold waits until rows may pass; it is back-pressure to those upstream.
-func (t *task) hold(p *pace) error {
-	if p.perSecond <= 0 {
+func (t *task) hold(p *pace.Pace) error {
+	if p.PerSecond <= 0 {
 		return nil
 	}
 	now := t.exec.clock.Now()
-	if p.open(now) {
+	if p.Open(now) {
 		return nil
 	}
-	return t.pause(p.ready.Sub(now))
+	return t.pause(p.Ready.Sub(now))
 }
 
 // pause waits as part of the work of the task; an error says that the task must end.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/pace"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
 )
@@ -19,9 +20,9 @@ type sourceStage struct {
 	policy operator.TimePolicy
 	column int // EventTimePolicy: index of the event-time column
 	splits []*split
-	next   int  // split to poll first
-	paused bool // a test waits for a barrier: do not poll
-	pace   pace // MaxRate
+	next   int       // split to poll first
+	paused bool      // a test waits for a barrier: do not poll
+	pace   pace.Pace // MaxRate
 
 	maxDrift   time.Duration // 0: no limit
 	driftIndex int           // of the task in Execution.drift
@@ -173,8 +174,8 @@ func (s *sourceStage) poll(i int, sp *split) (bool, error) {
 		}
 	}
 	s.node.rowsIn.Add(int64(b.Len()))
-	if s.pace.perSecond > 0 {
-		s.pace.passed(b.Len(), s.task.exec.clock.Now())
+	if s.pace.PerSecond > 0 {
+		s.pace.Passed(b.Len(), s.task.exec.clock.Now())
 	}
 	timed, err := s.stamp(sp, b)
 	b.Release()
@@ -252,7 +253,7 @@ func (s *sourceStage) quietTime(held bool) error {
 
 // heldUp reports whether the task waits because it may not read, not because there is nothing to read.
 func (s *sourceStage) heldUp() bool {
-	return s.paused || s.task.exec.over.Load() || !s.pace.open(s.task.exec.clock.Now())
+	return s.paused || s.task.exec.over.Load() || !s.pace.Open(s.task.exec.clock.Now())
 }
 
 // deadline is when the source stage wants to look again although nothing happened; zero for never.
@@ -266,9 +267,9 @@ func (s *sourceStage) deadline() (at time.Time) {
 	if s.task.exec.over.Load() {
 		return at
 	}
-	if !s.pace.open(s.task.exec.clock.Now()) {
-		if at.IsZero() || s.pace.ready.Before(at) {
-			at = s.pace.ready
+	if !s.pace.Open(s.task.exec.clock.Now()) {
+		if at.IsZero() || s.pace.Ready.Before(at) {
+			at = s.pace.Ready
 		}
 		return at
 	}
