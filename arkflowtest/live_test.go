@@ -80,6 +80,22 @@ func TestWatermarksOfAScriptDecideWhatIsLate(t *testing.T) {
 	Verify(t, tumble(0), opts...)
 }
 
+func TestASourceThatMaxRateHoldsIsSettled(t *testing.T) {
+	job := arkflow.NewJob("slow")
+	job.Source("in", memory.Of([]event{}), arkflow.ProcessingTime(), arkflow.MaxRate(1)).Sink("out", drop.Sink{})
+	j := Start(t, job, From("in", Rows(event{"a", 1, 1})))
+	j.Settle()
+	for range 3 {
+		j.Send("in", Rows(event{"a", 2, 1}))
+	}
+	j.Settle() // although rows are there: the source may not read before the clock goes on
+	require.Len(t, j.Written("out"), 1)
+	j.Advance(time.Second)
+	require.Len(t, j.Written("out"), 2)
+	j.EndInput("in")
+	require.Len(t, j.Wait().Rows("out"), 4)
+}
+
 func TestAScriptCanFail(t *testing.T) {
 	_, err := Try(t.Context(), tumble(0), From("in", Rows(event{"a", 1, 1}).Then(FailWith(errors.New("disk gone")))))
 	require.ErrorContains(t, err, `operator "in"`)

@@ -12,11 +12,13 @@ func (x *Execution) Moving() int64 {
 	return n
 }
 
-// Resting reports whether the task that reads a source waits for rows or commands, rather than for room in a link or for code that it runs.
+// Resting reports whether the task that reads a source waits for rows or commands, rather than for room in a link, for code that it runs, or
+// for the time when it may read again (MaxRate, MemoryLimit).
 func (x *Execution) Resting(source string, subtask int) bool {
 	for _, t := range x.tasks {
 		if t.source != nil && t.source.node.id == source && t.id.Subtask == subtask {
-			return t.in.Idle()
+			held := t.restSince.Load() != 0 && t.restHeld.Load() // in this order: restHeld is that of an earlier rest until restSince is set
+			return t.in.Idle() && !held
 		}
 	}
 	return false

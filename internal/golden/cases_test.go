@@ -308,7 +308,7 @@ func TestB88EverySplitHasOneReaderHoweverTheyAreListed(t *testing.T) {
 	}
 }
 
-func TestB89NoWatermarkBeforeOneIsKnown(t *testing.T) {
+func TestT3B89NoWatermarkBeforeOneIsKnown(t *testing.T) {
 	j := Start(t, tens(time.Second), From("in", Split{}), Parallelism(2))
 	j.Advance(time.Hour)
 	for _, o := range j.Status().Operators {

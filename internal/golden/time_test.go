@@ -135,7 +135,7 @@ func nullable(t testing.TB, times []int64, valid []bool) arrow.RecordBatch {
 	return array.NewRecordBatch(timeSchema(arrow.PrimitiveTypes.Int64), []arrow.Array{keys.NewArray(), array.NewInt64Data(data)}, int64(len(times)))
 }
 
-func TestB61NullEventTimesGoldenInEveryRegime(t *testing.T) {
+func TestT2B61NullEventTimesGoldenInEveryRegime(t *testing.T) {
 	s := timeSchema(arrow.PrimitiveTypes.Int64)
 	rec := nullable(t, []int64{1_700_000_000_000, math.MaxInt64, 1_700_000_001_000, math.MinInt64, 5}, []bool{true, false, true, false, true})
 	nulls := nullable(t, []int64{math.MaxInt64, 7}, []bool{false, false})
