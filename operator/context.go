@@ -109,6 +109,7 @@ type Counters struct {
 	future  atomic.Int64
 	lead    atomic.Int64
 	unknown atomic.Int64
+	drops   atomic.Int64
 
 	mu       sync.Mutex
 	dropped  map[string]int64
@@ -167,7 +168,11 @@ func (c *Counters) Drop(reason string, n int) {
 		c.dropped = map[string]int64{}
 	}
 	c.dropped[reason] += int64(n)
+	c.drops.Add(int64(n))
 }
+
+// DroppedRows is the number of rows dropped so far, whatever the reason.
+func (c *Counters) DroppedRows() int64 { return c.drops.Load() }
 
 // Dropped gives the number of rows dropped so far, by reason.
 func (c *Counters) Dropped() map[string]int64 {

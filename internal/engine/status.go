@@ -55,7 +55,7 @@ type OperatorStatus struct {
 	ID      string
 	Kind    string
 	Tasks   int
-	RowsIn  int64
+	RowsIn  int64 // of a source: read, those that it could not decode included
 	RowsOut int64
 	// BytesIn and BytesOut are the memory of the columns of the batches that it took and emitted.
 	BytesIn, BytesOut int64

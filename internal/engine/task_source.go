@@ -134,8 +134,10 @@ func (t *task) resume() error {
 // poll reads from split i and drives what it gives; false where it gave nothing.
 func (s *sourceStage) poll(i int, sp *split) (bool, error) {
 	prev := s.node.enter()
+	dropped := s.node.counters.DroppedRows()
 	b, err := sp.reader.Poll()
 	s.node.leave(prev)
+	s.node.rowsIn.Add(s.node.counters.DroppedRows() - dropped) // what could not be decoded has been read as well
 	if err != nil {
 		if b != nil {
 			b.Release()

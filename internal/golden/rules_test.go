@@ -86,7 +86,9 @@ func TestT7NoRowComesBehindTheWatermarkThatPromisesIt(t *testing.T) {
 
 // T8: a watermark is in the snapshot of each operator; a restored one that is lower does not count.
 func TestT8AWatermarkIsRestoredAndALowerOneIsIgnored(t *testing.T) {
-	script := func(then ...Split) Option { return From("in", Script(append([]Split{at("a", 3), WatermarkAt(16), Checkpoint()}, then...)...)) }
+	script := func(then ...Split) Option {
+		return From("in", Script(append([]Split{at("a", 3), WatermarkAt(16), Checkpoint()}, then...)...))
+	}
 	for _, p := range []int{1, 2} {
 		r := Run(t, tens(0), script(Open()), Parallelism(p), EndBy(Stop))
 		j := Start(t, tens(0), script(Open()), Parallelism(p), Restore(r.Snapshots()[0]))
