@@ -31,7 +31,7 @@ func (m *Memory) get() uint32 {
 	}
 	id := uint32(len(m.Next))
 	if need := (int(id) + 1) * Words; need > len(m.Buf) {
-		buf := make([]uint64, max(need, min(2*len(m.Buf), len(m.Buf)+max(1<<20, len(m.Buf)/4)), 1<<16))
+		buf := make([]uint64, max(need, min(2*len(m.Buf), len(m.Buf)+max(1<<20, len(m.Buf)/2)), 1<<16))
 		copy(buf, m.Buf)
 		m.Buf = buf
 	}
