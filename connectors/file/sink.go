@@ -31,6 +31,7 @@ import (
 type Sink struct {
 	// URL is a path or a file:// URL. In its last element {task} stands for the number of the task and {seq} for the number of the part,
 	// of six digits or more: "part-{task}-{seq}.parquet". Parts need both or none of them; none means "-{task}-{seq}" before the ending.
+	// Required.
 	URL string
 	// Format of the rows: codec.JSON, codec.CSV, arrowipc.New, parquet.New. Defaults to codec.JSON(nil).
 	Format codec.Format

@@ -28,7 +28,7 @@ import (
 type Source struct {
 	// URL is a path, a file:// URL or a glob of path/filepath.Match, such as "in/*.jsonl". Directories that match a
 	// glob are passed over, and so are names that begin with a dot, unless the glob does; a name that exists as it stands is no glob. It must
-	// name at least one file.
+	// name at least one file. Required.
 	URL string
 	// Format of the files: codec.JSON, codec.CSV, arrowipc.New, parquet.New. Defaults to codec.JSON(nil). Where it is open, the schema of
 	// records is inferred from the first 1,000, files in the order of their names, records that cannot be decoded left out of account;

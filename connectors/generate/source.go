@@ -62,21 +62,21 @@ type maker interface {
 // Option sets a field of a Source that Func makes.
 type Option func(*Source)
 
-// Count is the number of rows after which the source ends; 0 means never.
+// Count is the number of rows after which the source ends. Defaults to 0: never.
 func Count(rows int64) Option { return func(s *Source) { s.Count = rows } }
 
-// Rate is the number of rows each second; see Source.Rate.
+// Rate is the number of rows each second. Defaults to 0: as fast as they are taken. See Source.Rate.
 func Rate(perSecond float64) Option { return func(s *Source) { s.Rate = perSecond } }
 
-// Every makes so many rows each interval; see Source.Interval.
+// Every makes so many rows each interval. Defaults to no interval. See Source.Interval.
 func Every(interval time.Duration, rows int) Option {
 	return func(s *Source) { s.Interval, s.BatchSize = interval, rows }
 }
 
-// BatchSize is the number of rows made at a time; see Source.BatchSize.
+// BatchSize is the number of rows made at a time. Defaults to 4,096, with an interval to 1. See Source.BatchSize.
 func BatchSize(rows int) Option { return func(s *Source) { s.BatchSize = rows } }
 
-// Splits is the number of splits; see Source.NumSplits.
+// Splits is the number of splits. Defaults to 1. See Source.NumSplits.
 func Splits(n int) Option { return func(s *Source) { s.NumSplits = n } }
 
 // Func makes row i by a Go function: i = 0, 1, 2, … Columns are the exported fields of T, named by the tag
