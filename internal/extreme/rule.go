@@ -111,7 +111,8 @@ func (r *Rule) skipExtreme(v []byte) ([]byte, error) {
 	return nil, errTuple
 }
 
-// Tie feeds a tuple where all that share the extreme are kept.
+// Tie feeds a tuple where all that share the extreme are kept. The caller has left out those whose prefix is worse than that of the group: one
+// that differs is taken to be better.
 func (h *Heap) Tie(r *[2]uint64, p uint64, tuple []byte, rule *Rule) {
 	o := 1
 	if r[1] != 0 && p == r[0] {
