@@ -3,6 +3,7 @@ package arkflow_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -94,6 +95,78 @@ func TestE8OrderAtTheEndOfInput(t *testing.T) {
 				require.Equal(t, c.want, d.done)
 			})
 		})
+	}
+}
+
+// place is a source or a sink that says when it is opened and closed.
+type place struct {
+	operator.Source
+	*deeds
+	name string
+	fail error
+}
+
+func (p place) Kind() string { return "place" }
+func (p place) note(what string) error {
+	p.add("%s %s", what, p.name)
+	if what == "open" {
+		return p.fail
+	}
+	return nil
+}
+
+type sourceOf struct{ place }
+
+func (s sourceOf) Open(ctx *operator.Context, sp operator.Split, at []byte) (operator.Reader, error) {
+	if err := s.note("open"); err != nil {
+		return nil, err
+	}
+	r, err := s.Source.Open(ctx, sp, at)
+	return readerOf{r, s.place}, err
+}
+
+type readerOf struct {
+	operator.Reader
+	at place
+}
+
+func (r readerOf) Close() error { return errors.Join(r.at.note("close"), r.Reader.Close()) }
+
+type sinkOf struct {
+	at place
+}
+
+func (sinkOf) Kind() string                { return "place" }
+func (sinkOf) Check(operator.Stream) error { return nil }
+func (s sinkOf) Open(*operator.Context, operator.Stream) (operator.Writer, error) {
+	return writerOf{s.at}, s.at.note("open")
+}
+
+type writerOf struct{ at place }
+
+func (writerOf) Write(*column.Batch) error { return nil }
+func (writerOf) Flush() error              { return nil }
+func (w writerOf) Close() error            { return w.at.note("close") }
+
+// E7: sinks are connected before sources; what a start that fails has opened is closed in reverse order, and the job is not left running.
+func TestE7SinksAreOpenedBeforeSourcesAndClosedInReverse(t *testing.T) {
+	boom := errors.New("connection refused")
+	for _, fail := range []error{nil, boom} {
+		d := &deeds{}
+		job := arkflow.NewJob("j")
+		src := job.Source("in", sourceOf{place{Source: memory.Of([]tick{{"a", 1, 1}}, []tick{{"b", 1, 1}}), deeds: d, name: "in", fail: fail}}, arkflow.ProcessingTime())
+		src.Sink("one", sinkOf{place{deeds: d, name: "one"}})
+		src.Sink("two", sinkOf{place{deeds: d, name: "two"}})
+		err := job.Run(t.Context())
+		if fail == nil {
+			require.NoError(t, err)
+			require.Equal(t, []string{"open one", "open two", "open in", "open in"}, d.done[:4])
+			require.ElementsMatch(t, []string{"close one", "close two", "close in", "close in"}, d.done[4:])
+			continue
+		}
+		require.ErrorIs(t, err, boom)
+		require.ErrorContains(t, err, `operator "in"`)
+		require.Equal(t, []string{"open one", "open two", "open in", "close two", "close one"}, d.done)
 	}
 }
 

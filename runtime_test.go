@@ -129,7 +129,7 @@ func TestE7AnEndThatWasAskedForIsNotFollowedByARestart(t *testing.T) {
 	require.ErrorContains(t, err, "restart: -1 restarts")
 }
 
-func TestMaxRateHoldsSourcesAndSinksBack(t *testing.T) {
+func TestN1MaxRateHoldsSourcesAndSinksBack(t *testing.T) {
 	for _, at := range []string{"source", "sink"} {
 		synctest.Test(t, func(t *testing.T) {
 			src := []arkflow.SourceOption{}

@@ -89,6 +89,25 @@ func TestGoldenFilesOfOneFormatBecomeFilesOfOthers(t *testing.T) {
 	}
 }
 
+// B9: the schema that was inferred is in the checkpoint; a restored job does not infer another one from what has come meanwhile.
+func TestB9GoldenARestoredJobKeepsTheSchemaThatWasInferred(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "in.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte("{\"n\": 1}\n{\"n\": 2}\n"), 0o600))
+	job := arkflow.NewJob("inferred")
+	job.Source("in", file.Source{URL: path, BatchRows: 1}, arkflow.ProcessingTime()).Sink("out", drop.Sink{})
+	first := Run(t, job, BarrierEveryBatch())
+	require.Equal(t, []string{"n=1", "n=2"}, first.Lines("out"))
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = f.WriteString("{\"n\": 3, \"extra\": \"x\"}\n")
+	require.NoError(t, errors.Join(err, f.Close()))
+	again := Run(t, job, Restore(first.Snapshots()[0]))
+	require.Equal(t, []string{"n=1", "n=2", "n=3"}, again.Lines("out"))
+	require.True(t, first.Schema("out").Equal(again.Schema("out")))
+	require.Equal(t, int64(1), again.Status().Operator("in").Unknown, "the field that the schema does not have is counted")
+	require.Len(t, Run(t, job).Schema("out").Fields(), 2, "a fresh start infers it")
+}
+
 type deadLetter struct {
 	Operator string  `arkflow:"operator"`
 	Phase    string  `arkflow:"phase"`
