@@ -40,6 +40,7 @@ var layers = []layer{
 	{"internal/graph", []string{"operator"}},
 	{"internal/planner", []string{"column", "operator", "state", "internal/fault", "internal/graph", "internal/plan", "internal/preagg"}},
 	{"checkpoint", []string{"state", "internal/plan"}},
+	{"checkpoint/storage", []string{"operator"}},
 	{"shuffle", []string{"column", "operator", "state", "internal/kernel", "internal/plan"}},
 	{"internal/link", []string{"shuffle"}},
 	{"internal/align", []string{"operator", "shuffle"}},
