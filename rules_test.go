@@ -139,7 +139,7 @@ type sinkOf struct {
 func (sinkOf) Kind() string                { return "place" }
 func (sinkOf) Check(operator.Stream) error { return nil }
 func (s sinkOf) Open(*operator.Context, operator.Stream) (operator.Writer, error) {
-	return writerOf{s.at}, s.at.note("open")
+	return writerOf(s), s.at.note("open")
 }
 
 type writerOf struct{ at place }
