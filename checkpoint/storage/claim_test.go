@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,63 +18,6 @@ func claim(t *testing.T, b *Bucket, atLeast int64) Claim {
 	c, err := NewClaims(b, "orders").Claim(t.Context(), "host", atLeast)
 	require.NoError(t, err)
 	return c
-}
-
-func TestClaimsAreNumbersThatGrow(t *testing.T) {
-	onEach(t, func(t *testing.T, _ *blob.Bucket, b *Bucket) {
-		claims := NewClaims(b, "orders")
-		_, held, err := claims.Latest(t.Context())
-		require.NoError(t, err)
-		require.False(t, held)
-		for i := range 20 {
-			c := claim(t, b, 0)
-			require.EqualValues(t, i+1, c.Run)
-			latest, held, err := claims.Latest(t.Context())
-			require.NoError(t, err)
-			require.True(t, held)
-			require.Equal(t, c, latest)
-		}
-		other, err := NewClaims(b, "other").Claim(t.Context(), "host", 0)
-		require.NoError(t, err)
-		require.EqualValues(t, 1, other.Run)
-	})
-}
-
-// C3: many claim at once, on every kind of bucket: each number goes to one of them.
-func TestClaimsOfManyAreEachTheirOwn(t *testing.T) {
-	onEach(t, func(t *testing.T, raw *blob.Bucket, b *Bucket) {
-		const claimers, each = 6, 15
-		var mu sync.Mutex
-		owners := map[int64]string{}
-		var wait sync.WaitGroup
-		for i := range claimers {
-			wait.Go(func() {
-				last := int64(0)
-				for range each {
-					b, err := Open(t.Context(), raw, quick)
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					c, err := NewClaims(b, "orders").Claim(t.Context(), fmt.Sprint(i), 0)
-					mu.Lock()
-					if err != nil || c.Run <= last || owners[c.Run] != "" {
-						t.Errorf("claimer %d after %d: run %d of %q: %v", i, last, c.Run, owners[c.Run], err)
-					}
-					last = c.Run
-					owners[c.Run] = c.Token
-					mu.Unlock()
-				}
-			})
-		}
-		wait.Wait()
-		require.Len(t, owners, claimers*each)
-		latest, held, err := NewClaims(b, "orders").Latest(t.Context())
-		require.NoError(t, err)
-		require.True(t, held)
-		require.EqualValues(t, claimers*each, latest.Run)
-		require.Equal(t, owners[latest.Run], latest.Token)
-	})
 }
 
 // Numbers grow whatever comes between: records that are deleted (but the newest), numbers known from elsewhere, lost replies, calls that
@@ -158,28 +100,6 @@ func TestAClaimantThatDiesAfterSettingNumbersAside(t *testing.T) {
 	require.False(t, held)
 	require.EqualValues(t, 42, claim(t, b, 0).Run)
 	require.EqualValues(t, 43, claim(t, b, 41).Run)
-}
-
-// B37: an execution that slept learns that it was fenced, and by whom; so does one whose claim somebody removed.
-func TestCheckTellsWhoIsFenced(t *testing.T) {
-	onEach(t, func(t *testing.T, _ *blob.Bucket, b *Bucket) {
-		claims := NewClaims(b, "orders")
-		first := claim(t, b, 0)
-		require.NoError(t, claims.Check(t.Context(), first))
-		second, err := claims.Claim(t.Context(), "host-2", 0)
-		require.NoError(t, err)
-		err = claims.Check(t.Context(), first)
-		var fenced *FencedError
-		require.ErrorAs(t, err, &fenced)
-		require.Equal(t, FencedError{Job: "orders", Run: 1, By: 2, Owner: "host-2"}, *fenced)
-		require.EqualError(t, err, `job "orders": run 1: run 2 (host-2): a newer execution has claimed the job`)
-		require.NoError(t, b.Delete(t.Context(), claims.Names().Claim(second.Run)))
-		require.ErrorIs(t, claims.Check(t.Context(), second), ErrFenced)
-		forged := second
-		forged.Token = "another"
-		require.NoError(t, claims.create(t.Context(), forged))
-		require.ErrorIs(t, claims.Check(t.Context(), second), ErrFenced)
-	})
 }
 
 func TestClaimsRefuseWhatTheyDoNotUnderstand(t *testing.T) {

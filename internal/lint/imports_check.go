@@ -41,6 +41,7 @@ var layers = []layer{
 	{"internal/planner", []string{"column", "operator", "state", "internal/fault", "internal/graph", "internal/plan", "internal/preagg"}},
 	{"checkpoint", []string{"state", "internal/plan"}},
 	{"checkpoint/storage", []string{"operator"}},
+	{"checkpoint/storage/storagetest", []string{"checkpoint/storage"}},
 	{"shuffle", []string{"column", "operator", "state", "internal/kernel", "internal/plan"}},
 	{"internal/link", []string{"shuffle"}},
 	{"internal/align", []string{"operator", "shuffle"}},
