@@ -4,6 +4,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/shuffle"
 	"github.com/stretchr/testify/require"
@@ -53,5 +54,34 @@ func TestE2AFullLinkHoldsItsSender(t *testing.T) {
 			b.Release()
 		}
 		require.NoError(t, pool.Check())
+	})
+}
+
+// E2: a link is bounded by bytes as well. A batch of any size fits into an empty one.
+func TestE2ALinkOfLargeBatchesHoldsItsSender(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		schema := arrow.NewSchema([]arrow.Field{{Name: "text", Type: arrow.BinaryTypes.String}}, nil)
+		large := func(bytes int) *column.Batch {
+			b := column.NewBatch(nil, schema, 1)
+			b.Cols[0].Data, b.Cols[0].Offsets = make([]byte, bytes), []int32{0, int32(bytes)}
+			return b
+		}
+		in := New(&Activity{})
+		l := in.Connect(8)
+		done := 0
+		go func() {
+			for _, size := range []int{2 * MaxBytes, MaxBytes / 2, MaxBytes / 2, 1} {
+				if l.Send(t.Context(), shuffle.Element{Kind: shuffle.Data, Batch: large(size)}) != nil {
+					return
+				}
+				done++
+			}
+		}()
+		for _, want := range []int{1, 3, 4, 4} {
+			synctest.Wait()
+			require.Equal(t, want, done)
+			_, _, ok := in.Pop()
+			require.True(t, ok)
+		}
 	})
 }

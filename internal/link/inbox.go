@@ -26,17 +26,21 @@ type Inbox struct {
 	next    int // link to look at first
 }
 
+// MaxBytes is what the columns of the batches in a link take, from which on it is full whatever their number.
+const MaxBytes = 32 << 20
+
 // Link is one way from an output of a task into an inbox. It has one sender.
 type Link struct {
 	in       *Inbox
 	index    int
 	From     string        // the operator and subtask that sends, for Status
-	capacity int           // batches
+	capacity int           // batches, of MaxBytes together
 	space    chan struct{} // has a value when the sender may try again
 
 	queue    []shuffle.Element // ring
 	head, n  int
 	data     int  // batches in the queue
+	bytes    int  // of their columns
 	blocked  bool // by alignment
 	starving bool // the sender waits for space
 }
@@ -54,9 +58,12 @@ func (in *Inbox) Connect(capacity int) *Link {
 // Send hands an element over. A batch waits while the link is full; control elements never do. A watermark replaces one
 // that was not read yet. On an error the element is still the caller's.
 func (l *Link) Send(ctx context.Context, e shuffle.Element) error {
-	in := l.in
+	in, size := l.in, 0
+	if e.Kind == shuffle.Data {
+		size = e.Batch.SizeBytes()
+	}
 	in.mu.Lock()
-	for e.Kind == shuffle.Data && l.data >= l.capacity {
+	for e.Kind == shuffle.Data && l.full() {
 		l.starving = true
 		in.mu.Unlock()
 		in.activity.Pause()
@@ -82,6 +89,7 @@ func (l *Link) Send(ctx context.Context, e shuffle.Element) error {
 	l.n++
 	if e.Kind == shuffle.Data {
 		l.data++
+		l.bytes += size
 	}
 	if !l.blocked {
 		in.wakeLocked()
@@ -101,8 +109,11 @@ func (l *Link) grow() {
 func (l *Link) Full() bool {
 	l.in.mu.Lock()
 	defer l.in.mu.Unlock()
-	return l.data >= l.capacity
+	return l.full()
 }
+
+// full is Full with mu held. A batch of any size fits into an empty link.
+func (l *Link) full() bool { return l.data >= l.capacity || l.bytes >= MaxBytes }
 
 // wakeLocked makes the task look again, if it waits.
 func (in *Inbox) wakeLocked() {
@@ -175,6 +186,7 @@ func (in *Inbox) Pop() (input int, e shuffle.Element, ok bool) {
 		l.n--
 		if e.Kind == shuffle.Data {
 			l.data--
+			l.bytes -= e.Batch.SizeBytes()
 			if l.starving {
 				l.starving = false
 				in.activity.Resume()
@@ -283,7 +295,7 @@ func (in *Inbox) Fill() (f float64) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	for _, l := range in.links {
-		f = max(f, float64(l.data)/float64(l.capacity))
+		f = max(f, float64(l.data)/float64(l.capacity), min(1, float64(l.bytes)/MaxBytes))
 	}
 	return f
 }
