@@ -1,6 +1,7 @@
 package window
 
 import (
+	"slices"
 	"time"
 
 	"github.com/arkflow-go/arkflow/column"
@@ -14,13 +15,31 @@ type openWindow struct {
 	pane  *kernel.Pane
 }
 
+// openWindows are ascending by start.
+type openWindows []openWindow
+
+// pane gives the pane of a window, opening it where it is not.
+func (o *openWindows) pane(start int64, agg *kernel.Aggregator) *kernel.Pane {
+	list := *o
+	i := len(list)
+	for i > 0 && list[i-1].start > start {
+		i--
+	}
+	if i > 0 && list[i-1].start == start {
+		return list[i-1].pane
+	}
+	p := agg.Open()
+	*o = slices.Insert(list, i, openWindow{start, p})
+	return p
+}
+
 // instance is a window operator in one task whose windows do not overlap.
 type instance struct {
 	task
 	agg     *kernel.Aggregator
 	results *kernel.Results
 
-	open    []openWindow
+	open    openWindows
 	evicted tombstones
 
 	out     operator.Output // of the batch that is being processed
@@ -132,19 +151,7 @@ func (x *instance) correct(start int64, p *kernel.Pane, b *column.Batch, rows ro
 }
 
 // pane gives the pane of a window, opening it where it is not.
-func (x *instance) pane(start int64) *kernel.Pane {
-	i := len(x.open)
-	for i > 0 && x.open[i-1].start > start {
-		i--
-	}
-	if i > 0 && x.open[i-1].start == start {
-		return x.open[i-1].pane
-	}
-	x.open = append(x.open, openWindow{})
-	copy(x.open[i+1:], x.open[i:])
-	x.open[i] = openWindow{start, x.agg.Open()}
-	return x.open[i].pane
-}
+func (x *instance) pane(start int64) *kernel.Pane { return x.open.pane(start, x.agg) }
 
 // live is the number of live entries, or a bound on it from above.
 func (x *instance) live() (n int) {

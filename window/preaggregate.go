@@ -49,8 +49,8 @@ type preAggregator struct {
 	b        *bound
 	slicer   slicer
 	agg      *kernel.Aggregator
-	open     []openWindow // slices that have rows, ascending
-	sent     int64        // the watermark that has been sent behind rows
+	open     openWindows // slices that have rows
+	sent     int64       // the watermark that has been sent behind rows
 	computer computer
 	keys     []int
 	out      *kernel.Dump
@@ -151,25 +151,10 @@ func (p *preAggregator) add(b *column.Batch, rows rowSet, lo, hi int64, ordered 
 	}
 	return true, p.slicer.each(b.Times, rows, lo, hi, ordered, func(at int64, rows rowSet) error {
 		if rows.rows != nil {
-			return p.pane(at).AddRows(b, rows.rows)
+			return p.open.pane(at, p.agg).AddRows(b, rows.rows)
 		}
-		return p.pane(at).AddRange(b, rows.lo, rows.hi)
+		return p.open.pane(at, p.agg).AddRange(b, rows.lo, rows.hi)
 	})
-}
-
-// pane gives the pane of a slice, opening it where it is not.
-func (p *preAggregator) pane(at int64) *kernel.Pane {
-	i := len(p.open)
-	for i > 0 && p.open[i-1].start > at {
-		i--
-	}
-	if i > 0 && p.open[i-1].start == at {
-		return p.open[i-1].pane
-	}
-	p.open = append(p.open, openWindow{})
-	copy(p.open[i+1:], p.open[i:])
-	p.open[i] = openWindow{at, p.agg.Open()}
-	return p.open[i].pane
 }
 
 // Flush implements preagg.Stage.
