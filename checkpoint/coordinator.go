@@ -61,11 +61,12 @@ type (
 		Epoch int64
 		Ends  bool
 	}
-	// Abort tells every task that the epoch is over.
+	// Abort tells every task that the epoch is over. The answers that there were are not needed any more.
 	Abort struct {
 		Epoch   int64
 		Reason  string
 		Waiters []any
+		Answers []*TaskSnapshot
 	}
 	// Seal makes the epoch durable, then commits.
 	Seal struct {
@@ -79,6 +80,7 @@ type (
 		Task   TaskID
 		Epoch  int64
 		Reason string
+		Answer *TaskSnapshot
 	}
 )
 
@@ -164,7 +166,15 @@ func (c *Coordinator) abort(reason string) []any {
 	if f.ends {
 		c.ending = false
 	}
-	return []any{Abort{Epoch: f.epoch, Reason: reason, Waiters: f.waiters}}
+	return []any{Abort{Epoch: f.epoch, Reason: reason, Waiters: f.waiters, Answers: f.given()}}
+}
+
+// given are the answers that there are, in no order.
+func (f *flight) given() (out []*TaskSnapshot) {
+	for _, a := range f.answers {
+		out = append(out, a)
+	}
+	return out
 }
 
 // next begins the epoch that somebody waits for.
@@ -179,11 +189,11 @@ func (c *Coordinator) answer(a Answer) []any {
 	f := c.flight
 	switch {
 	case !c.tasks[a.Task]:
-		return []any{Reject{a.Task, a.Epoch, "no such task in the plan"}}
+		return []any{Reject{a.Task, a.Epoch, "no such task in the plan", a.Snapshot}}
 	case f == nil || f.epoch != a.Epoch || f.sealing:
-		return []any{Reject{a.Task, a.Epoch, "the epoch is not in flight"}}
+		return []any{Reject{a.Task, a.Epoch, "the epoch is not in flight", a.Snapshot}}
 	case f.answers[a.Task] != nil:
-		return []any{Reject{a.Task, a.Epoch, "answered twice"}}
+		return []any{Reject{a.Task, a.Epoch, "answered twice", a.Snapshot}}
 	}
 	f.answers[a.Task] = a.Snapshot
 	if len(f.answers) < len(c.tasks) {

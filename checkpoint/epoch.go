@@ -24,7 +24,7 @@ type OperatorSnapshot struct {
 	Subtask  int
 	// Watermark is that of the operator in ms; the least int64 where it had none.
 	Watermark int64
-	State     *state.Snapshot // nil for an operator without state
+	State     state.Saved // nil for an operator without state; a *state.Snapshot in an answer
 	// Prepared is what a two-phase sink has to commit once the epoch is sealed, oldest first: what it prepared for this epoch,
 	// and for earlier ones that were aborted.
 	Prepared []Prepared
@@ -52,6 +52,15 @@ type TaskSnapshot struct {
 	Operators []OperatorSnapshot
 	Splits    []SplitSnapshot
 	Aligned   time.Duration // from the first barrier on one of the task's inputs to that on the last
+}
+
+// Close tells that the answer is not needed any more.
+func (t *TaskSnapshot) Close() {
+	for _, o := range t.Operators {
+		if s, ok := o.State.(*state.Snapshot); ok {
+			s.Close()
+		}
+	}
 }
 
 // Epoch is a sealed cut through the whole job.
@@ -103,6 +112,15 @@ type MemoryStore struct {
 
 // Seal implements Store.
 func (m *MemoryStore) Seal(_ context.Context, e *Epoch) error {
+	for id, ops := range e.Operators {
+		for _, o := range ops {
+			if s, ok := o.State.(*state.Snapshot); ok {
+				if err := s.Settle(); err != nil {
+					return fmt.Errorf("operator %q subtask %d: %w", id, o.Subtask, err)
+				}
+			}
+		}
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.KeepAll {

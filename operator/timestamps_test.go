@@ -84,7 +84,7 @@ func TestT9WithTimestampsJudgesRowsByTheOnesBeforeThem(t *testing.T) {
 			require.NoError(t, inst.(operator.Stateful).Snapshot(snap))
 			inst, _ = start(t, op, newContext(pool, operator.Fail()), in)
 			keeper = inst.(operator.Timekeeper)
-			require.NoError(t, inst.(operator.Stateful).Restore(state.Merged{snap}))
+			require.NoError(t, inst.(operator.Stateful).Restore(state.Merged{Tasks: []state.Saved{snap}}))
 			require.Equal(t, w, keeper.Watermark())
 		}
 	})

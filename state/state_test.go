@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,14 +45,51 @@ func TestMergedGivesWhatEveryTaskSaved(t *testing.T) {
 	a.Table("t", Table{Rows: 1})
 	a.Table("t", Table{Rows: 2})
 	b.Table("t", Table{Rows: 3})
-	m := Merged{a, b}
+	m := Merged{Tasks: []Saved{a, b}}
 	require.Equal(t, [][]byte{[]byte("1"), []byte("2")}, m.Values("w"))
 	require.Empty(t, m.Values("other"))
-	a.Frozen("t", 9, func() ([]Table, error) { return []Table{{Rows: 4}, {Rows: 5}}, nil })
-	require.Equal(t, []Table{{Rows: 1}, {Rows: 2}, {Rows: 4}, {Rows: 5}, {Rows: 3}}, all(t, m, "t"))
+	a.Part("t", 7, &tables{list: []Table{{Rows: 4}, {Rows: 5}}})
+	of := func(rows, task int, id int64) Table { return Table{Rows: rows, Part: PartID{task, id}} }
+	want := []Table{of(1, 0, 0), of(2, 0, 0), of(4, 0, 7), of(5, 0, 7), of(3, 1, 0)}
+	require.Equal(t, want, all(t, m, "t"))
 	require.Empty(t, all(t, m, "other"))
 	require.Equal(t, 12, a.Rows())
+	require.Equal(t, []string{"t"}, a.Names())
+	require.Equal(t, want[4:], all(t, Merged{Tasks: m.Tasks, Own: Range{64, 128}, Max: 128}, "t"), "who owns other groups reads nothing of a task")
+	require.Equal(t, want, all(t, Merged{Tasks: m.Tasks, Own: Range{63, 65}, Max: 128}, "t"))
 }
+
+// tables is a View.
+type tables struct {
+	list    []Table
+	err     error
+	busy    atomic.Bool
+	settled int
+	closed  int
+}
+
+func (v *tables) Rows() (n int) {
+	for _, t := range v.list {
+		n += t.Rows
+	}
+	return n
+}
+
+func (v *tables) Each(_ View, emit func(Table) error) error {
+	if !v.busy.CompareAndSwap(false, true) {
+		return errors.New("called by two at a time")
+	}
+	defer v.busy.Store(false)
+	for _, t := range v.list {
+		if err := emit(t); err != nil {
+			return err
+		}
+	}
+	return v.err
+}
+
+func (v *tables) Settle() error { v.settled++; return v.err }
+func (v *tables) Close()        { v.closed++ }
 
 func all(t *testing.T, m Merged, name string) (out []Table) {
 	for table, err := range m.Tables(name) {
@@ -61,34 +99,36 @@ func all(t *testing.T, m Merged, name string) (out []Table) {
 	return out
 }
 
-func TestFrozenEntriesAreMadeOnce(t *testing.T) {
-	calls, s := 0, NewSnapshot()
-	s.Frozen("t", 1, func() ([]Table, error) { calls++; return []Table{{Rows: 1}}, nil })
-	require.Zero(t, calls, "a barrier does not wait for it")
+func TestPartsAreReadByOneAtATime(t *testing.T) {
+	v, s := &tables{list: []Table{{Rows: 1}, {Rows: 1}}}, NewSnapshot()
+	s.Part("t", 1, v)
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
-			for table, err := range (Merged{s}).Tables("t") {
+			for table, err := range (Merged{Tasks: []Saved{s}}).Tables("t") {
 				assert.NoError(t, err)
 				assert.Equal(t, 1, table.Rows)
 			}
 		})
 	}
 	readers.Wait()
-	require.Equal(t, 1, calls)
+	require.NoError(t, s.Settle())
+	require.Equal(t, 1, v.settled)
+	s.Close()
+	require.Equal(t, 1, v.closed)
 }
 
 func TestTablesEndAtAnError(t *testing.T) {
 	s := NewSnapshot()
 	s.Table("t", Table{Rows: 1})
-	s.Frozen("t", 1, func() ([]Table, error) { return nil, errors.New("damaged") })
-	s.Table("t", Table{Rows: 2})
+	s.Part("t", 1, &tables{err: errors.New("damaged")})
+	s.Part("t", 2, &tables{list: []Table{{Rows: 2}}})
 	var seen []string
-	for table, err := range (Merged{s}).Tables("t") {
+	for table, err := range (Merged{Tasks: []Saved{s}}).Tables("t") {
 		seen = append(seen, fmt.Sprint(table.Rows, err))
 	}
 	require.Equal(t, []string{"1 <nil>", "0 damaged"}, seen)
-	for table, err := range (Merged{s}).Tables("t") {
+	for table, err := range (Merged{Tasks: []Saved{s}}).Tables("t") {
 		require.NoError(t, err)
 		require.Equal(t, 1, table.Rows)
 		break

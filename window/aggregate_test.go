@@ -235,7 +235,7 @@ func TestDamagedTuplesAreRefused(t *testing.T) {
 	s := state.NewSnapshot()
 	require.NoError(t, g.x.Snapshot(s))
 	var tables []state.Table
-	for table, err := range (state.Merged{s}).Tables(stateWindows) {
+	for table, err := range (state.Merged{Tasks: []state.Saved{s}}).Tables(stateWindows) {
 		require.NoError(t, err)
 		tables = append(tables, table)
 	}
@@ -246,6 +246,9 @@ func TestDamagedTuplesAreRefused(t *testing.T) {
 	for n := range whole {
 		c.Data, c.Offsets[1] = append([]byte(nil), whole[:n]...), int32(n)
 		y := newInstanceT(t, g.ctx, g.in, Tumbling(10*ms), Last("b"))
-		require.Error(t, y.Restore(state.Merged{s}), "%d bytes", n)
+		damaged := state.NewSnapshot()
+		require.NoError(t, g.x.(*instance).save(damaged))
+		damaged.Table(stateWindows, tables[0])
+		require.Error(t, y.Restore(state.Merged{Tasks: []state.Saved{damaged}}), "%d bytes", n)
 	}
 }

@@ -210,7 +210,7 @@ func TestB64TheLastWindowFiresAtTheEndAndOnlyThen(t *testing.T) {
 	snap := state.NewSnapshot()
 	require.NoError(t, g.x.Snapshot(snap)) // a stop: the open window is in state and not in the output
 	g.x = newInstanceT(t, g.ctx, g.in, Tumbling(10*ms), Count())
-	require.NoError(t, g.x.Restore(state.Merged{snap}))
+	require.NoError(t, g.x.Restore(state.Merged{Tasks: []state.Saved{snap}}))
 	assert.Empty(t, g.results())
 	assert.Equal(t, []string{`"A"|20|30|6`}, g.end())
 }

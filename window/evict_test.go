@@ -99,17 +99,17 @@ func TestW9TombstonesGoWithTheirKeyGroups(t *testing.T) {
 	for _, x := range []windowed{lower, upper} {
 		s := state.NewSnapshot()
 		require.NoError(t, x.Snapshot(s))
-		snaps = append(snaps, s)
+		snaps.Tasks = append(snaps.Tasks, s)
 	}
 	require.NoError(t, g.x.Restore(snaps))
 	again := state.NewSnapshot()
 	require.NoError(t, g.x.Snapshot(again))
-	for table, err := range (state.Merged{again}).Tables(stateEvicted) {
+	for table, err := range (state.Merged{Tasks: []state.Saved{again}}).Tables(stateEvicted) {
 		require.NoError(t, err)
 		assert.Equal(t, 64, table.Rows)
 	}
 	g.x = newInstanceT(t, g.ctx, g.in, Tumbling(10*ms).Unbounded(), Count())
-	require.NoError(t, g.x.Restore(state.Merged{again}))
+	require.NoError(t, g.x.Restore(state.Merged{Tasks: []state.Saved{again}}))
 	var rows [][]any
 	for k := range 1000 {
 		rows = append(rows, []any{1, k})

@@ -39,7 +39,7 @@ func TestS6WhatIsFrozenAtABarrierStaysAsItWas(t *testing.T) {
 			barriers = append(barriers, state.NewSnapshot())
 			require.NoError(t, x.Snapshot(barriers[len(barriers)-1]))
 			if rapid.Bool().Draw(t, "written beside the rows") {
-				saved := state.Merged{barriers[len(barriers)-1]}
+				saved := state.Merged{Tasks: []state.Saved{barriers[len(barriers)-1]}}
 				writers.Go(func() {
 					for _, name := range []string{stateWindows, stateSlices, stateStrays} {
 						for _, err := range saved.Tables(name) {
@@ -53,7 +53,7 @@ func TestS6WhatIsFrozenAtABarrierStaysAsItWas(t *testing.T) {
 		writers.Wait()
 		for i, b := range barriers {
 			y := newInstanceT(t, ctx, s.in, s.assigner(), s.aggs...)
-			require.NoError(t, y.Restore(state.Merged{b}))
+			require.NoError(t, y.Restore(state.Merged{Tasks: []state.Saved{b}}))
 			for k, st := range steps[i:] {
 				require.Equal(t, results[i+k], feed(y, st), "barrier %d, step %d", i, i+k)
 			}

@@ -140,14 +140,14 @@ func TestRestoreRefusesStateThatIsNotItsOwn(t *testing.T) {
 		"state is of windows of 10 ms with offset 0 ms, the job's are windows of 20 ms with offset 0 ms": newInstanceT(t, g.ctx, g.in, Tumbling(20*ms), Count(), Sum("b")),
 		"keys, aggregates or their types have changed":                                                   newInstanceT(t, g.ctx, g.in, Tumbling(10*ms), Count(), Max("b")),
 	} {
-		require.ErrorContains(t, x.Restore(state.Merged{snap}), want)
+		require.ErrorContains(t, x.Restore(state.Merged{Tasks: []state.Saved{snap}}), want)
 	}
 	other := state.NewSnapshot()
 	other.Value(stateValue, []byte(`{"format":2}`))
-	require.ErrorContains(t, g.x.Restore(state.Merged{other}), "state has format 2, this version reads 1")
+	require.ErrorContains(t, g.x.Restore(state.Merged{Tasks: []state.Saved{other}}), "state has format 2, this version reads 1")
 	broken := state.NewSnapshot()
 	broken.Value(stateValue, []byte(`{`))
-	require.Error(t, g.x.Restore(state.Merged{broken}))
+	require.Error(t, g.x.Restore(state.Merged{Tasks: []state.Saved{broken}}))
 }
 
 func TestErrorsOfTheOutputEndTheCall(t *testing.T) {

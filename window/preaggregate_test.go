@@ -84,7 +84,7 @@ func TestW10PreAggregatedRowsGiveTheSameResults(t *testing.T) {
 				inst, err := b.New(ctx)
 				require.NoError(t, err)
 				x = inst.(windowed)
-				require.NoError(t, x.Restore(state.Merged{one}))
+				require.NoError(t, x.Restore(state.Merged{Tasks: []state.Saved{one}}))
 				senders[0].to, senders[1].to = x, x
 			}
 		}

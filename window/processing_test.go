@@ -65,7 +65,7 @@ func TestT11ProcessingTimeAssignsAndFiresByTheClock(t *testing.T) {
 	require.NoError(t, g.x.Snapshot(snap))
 	*timer = time.Time{}
 	g.x = newInstanceT(t, g.ctx, g.in, Tumbling(10*ms), Count())
-	require.NoError(t, g.x.Restore(state.Merged{snap}))
+	require.NoError(t, g.x.Restore(state.Merged{Tasks: []state.Saved{snap}}))
 	assert.Equal(t, time.UnixMilli(1020), *timer, "the timer is asked for again")
 	require.NoError(t, g.x.OnDrain(g.out))
 	assert.Equal(t, []string{`"A"|1010|1020|1`, `"C"|1010|1020|1`}, g.results())

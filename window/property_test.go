@@ -309,12 +309,12 @@ func restored(t require.TestingT, x windowed, ctx *operator.Context, s scenario)
 		c := *ctx
 		c.KeyGroups = r
 		y := newInstanceT(t, &c, s.in, s.assigner(), s.aggs...)
-		require.NoError(t, y.Restore(state.Merged{one}))
+		require.NoError(t, y.Restore(state.Merged{Tasks: []state.Saved{one}}))
 		out := state.NewSnapshot()
 		require.NoError(t, y.Snapshot(out))
 		return out
 	}
 	y := newInstanceT(t, ctx, s.in, s.assigner(), s.aggs...)
-	require.NoError(t, y.Restore(state.Merged{half(state.Range{End: 50}), half(state.Range{First: 50, End: 128})}))
+	require.NoError(t, y.Restore(state.Merged{Tasks: []state.Saved{half(state.Range{End: 50}), half(state.Range{First: 50, End: 128})}}))
 	return y
 }

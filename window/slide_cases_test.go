@@ -19,7 +19,7 @@ func (g *rig) again(a Assigner, aggs ...Aggregate) {
 	s := state.NewSnapshot()
 	require.NoError(g.t, g.x.Snapshot(s))
 	g.x = newInstanceT(g.t, g.ctx, g.in, a, aggs...)
-	require.NoError(g.t, g.x.Restore(state.Merged{s}))
+	require.NoError(g.t, g.x.Restore(state.Merged{Tasks: []state.Saved{s}}))
 }
 
 func TestW2SlidingSize5Slide2EnumeratesEveryWindow(t *testing.T) {
@@ -263,7 +263,7 @@ func TestTasksWithDifferentWatermarksRestoreAtTheLeast(t *testing.T) {
 	// The first key's window [0, 10) has fired, and it is not fired again though W steps back.
 	first, second := save(12, state.Range{End: 64}), save(3, state.Range{First: 64, End: 128})
 	g := newRig(t, a, []Aggregate{Count()}, str)
-	require.NoError(t, g.x.Restore(state.Merged{first, second}))
+	require.NoError(t, g.x.Restore(state.Merged{Tasks: []state.Saved{first, second}}))
 	assert.Equal(t, []string{`"key of 0"|5|15|1`, `"key of 64"|0|10|1`, `"key of 64"|5|15|1`}, g.end())
 }
 

@@ -15,11 +15,12 @@ func (x *sliding) Snapshot(w state.Writer) error {
 	if err := x.save(w); err != nil {
 		return err
 	}
-	x.freeze(stateSlices, x.slices, w)
-	for list := x.stragglers; len(list) > 0; {
+	x.freeze(stateSlices, 1, x.slices, w)
+	id := int64(1)
+	for list := x.stragglers; len(list) > 0; id++ {
 		var first []*slice
 		first, list = x.apart(list)
-		x.freeze(stateStrays, first, w)
+		x.freeze(stateStrays, id, first, w)
 	}
 	if t := x.evictedTable(); t.Rows > 0 {
 		w.Table(stateEvicted, t)
@@ -47,7 +48,7 @@ func (x *sliding) apart(list []*slice) (first, alike []*slice) {
 }
 
 // freeze saves slices, no two of them alike, in tables of their own.
-func (x *sliding) freeze(name string, list []*slice, w state.Writer) {
+func (x *sliding) freeze(name string, id int64, list []*slice, w state.Writer) {
 	keys := x.index.Freeze()
 	type frozen struct {
 		at, from int64
@@ -60,15 +61,15 @@ func (x *sliding) freeze(name string, list []*slice, w state.Writer) {
 		n += s.cells.Len()
 	}
 	groups := x.maxParallelism()
-	w.Frozen(name, n, func() (tables []state.Table, err error) {
-		d := kernel.NewCellDump(keys, groups, n, func(t state.Table) { tables = append(tables, t) })
+	w.Part(name, id, view{n, func(emit func(state.Table)) error {
+		d := kernel.NewCellDump(keys, groups, n, emit)
 		for _, f := range all {
 			if err := d.AddCells(f.at, f.from, f.cells); err != nil {
-				return nil, err
+				return err
 			}
 		}
-		return tables, d.Close()
-	})
+		return d.Close()
+	}})
 }
 
 func (x *sliding) evictedTable() state.Table {

@@ -114,14 +114,34 @@ func (x *instance) Snapshot(w state.Writer) error {
 	if err := dump(parted, x.live()-entries, func(t state.Table) { w.Table(stateWindows, t) }); err != nil {
 		return err
 	}
-	w.Frozen(stateWindows, entries, func() (tables []state.Table, err error) {
-		err = dump(frozen, entries, func(t state.Table) { tables = append(tables, t) })
-		return tables, err
-	})
+	w.Part(stateWindows, 1, view{entries, func(emit func(state.Table)) error { return dump(frozen, entries, emit) }})
 	if len(x.evicted) > 0 {
 		w.Table(stateEvicted, x.evictedTable())
 	}
 	return nil
+}
+
+// view is frozen entries.
+type view struct {
+	rows int
+	each func(emit func(state.Table)) error
+}
+
+func (v view) Rows() int     { return v.rows }
+func (v view) Settle() error { return nil }
+func (v view) Close()        {}
+
+func (v view) Each(_ state.View, emit func(state.Table) error) error {
+	var first error
+	err := v.each(func(t state.Table) {
+		if first == nil {
+			first = emit(t)
+		}
+	})
+	if first != nil {
+		return first
+	}
+	return err
 }
 
 func (x *instance) evictedTable() state.Table {

@@ -346,8 +346,9 @@ func (n *node) snapshot(epoch int64, into *checkpoint.TaskSnapshot) error {
 func (n *node) takeSnapshot(epoch int64, into *checkpoint.TaskSnapshot) error {
 	s := checkpoint.OperatorSnapshot{Operator: n.id, Subtask: n.task.id.Subtask, Watermark: n.w}
 	if st, ok := n.inst.(operator.Stateful); ok {
-		s.State = state.NewSnapshot()
-		if err := st.Snapshot(s.State); err != nil {
+		taken := state.NewSnapshot()
+		s.State = taken
+		if err := st.Snapshot(taken); err != nil {
 			return n.wrap(fmt.Errorf("snapshot of epoch %d: %w", epoch, err))
 		}
 		n.meter()
@@ -380,16 +381,16 @@ func (n *node) restore(e *checkpoint.Epoch) error {
 		return nil
 	}
 	n.w = operator.MaxWatermark
-	var merged state.Merged
+	merged := state.Merged{Own: n.ctx.KeyGroups, Max: n.ctx.MaxParallelism}
 	for _, s := range saved {
 		n.w = min(n.w, s.Watermark)
 		if s.State != nil {
-			merged = append(merged, s.State)
+			merged.Tasks = append(merged.Tasks, s.State)
 		}
 	}
 	n.wNow.Store(n.w)
 	n.resumed = n.w != operator.MinWatermark
-	if st, ok := n.inst.(operator.Stateful); ok && len(merged) > 0 {
+	if st, ok := n.inst.(operator.Stateful); ok && len(merged.Tasks) > 0 {
 		if err := st.Restore(merged); err != nil {
 			return &OperatorError{Operator: n.id, Task: n.task.id.String(), Err: fmt.Errorf("restore epoch %d: %w", e.Number, err)}
 		}

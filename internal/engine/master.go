@@ -177,6 +177,9 @@ func (m *master) do(actions []any) {
 			if m.limit != nil {
 				m.limit.Stop()
 			}
+			for _, s := range a.Answers {
+				s.Close()
+			}
 			err := fmt.Errorf("epoch %d aborted: %s", a.Epoch, a.Reason)
 			if a.Epoch != 0 {
 				m.x.noteEpochs(func(s *CheckpointStatus) { s.Aborted, s.InFlight = s.Aborted+1, 0 })
@@ -191,6 +194,9 @@ func (m *master) do(actions []any) {
 		case checkpoint.CancelSeal:
 			m.unseal(fmt.Errorf("not sealed within %s of its barriers", m.x.cfg.CheckpointTimeout))
 		case checkpoint.Reject:
+			if a.Answer != nil {
+				a.Answer.Close()
+			}
 			m.x.log.Warn("answer to a barrier rejected", "job", m.x.cfg.Plan.Job, "task", a.Task.String(), "epoch", a.Epoch, "reason", a.Reason)
 		}
 	}
