@@ -45,6 +45,7 @@ func (t systemTimer) Stop()                 { t.Timer.Stop() }
 type Context struct {
 	context.Context
 	Job            string
+	Run            int64  // number of the execution, greater than that of each earlier one of the job; 0 where no store gives numbers
 	Operator       string // ID
 	Subtask        int    // 0 <= Subtask < Parallelism
 	Parallelism    int
@@ -57,16 +58,13 @@ type Context struct {
 	Counters       *Counters
 	// SetTimer asks for TimerHandler.OnTimer at that time or soon after; a later call replaces an earlier one.
 	SetTimer func(at time.Time)
-	// Wake makes the task call WakeHandler.OnWake soon. Safe for use by any goroutine that the instance has started. Nil where
-	// no task drives the instance.
+	// Wake makes the task call WakeHandler.OnWake soon. Safe for use by any goroutine that the instance has started. Nil where no task drives it.
 	Wake func()
-	// Moving tells that n more goroutines beside the task's (fewer, where n is negative) can move by themselves: one that works
-	// for the instance counts from before it is given work until it waits for more, for a clock, or has ended; the task's own is
-	// counted by the engine, unless the instance makes it wait. A test knows by it when nothing will happen any more. Nil where
-	// nobody counts.
+	// Moving tells that n more goroutines beside the task's (fewer, where n is negative) can move by themselves: one that works for the instance counts
+	// from before it is given work until it waits for more, for a clock, or has ended; the task's own is counted by the engine, unless the instance makes
+	// it wait. A test knows by it when nothing will happen any more. Nil where nobody counts.
 	Moving func(n int)
-	// Degraded says that results may be missing from now on and why: it shows in Status and, the first time, as an event.
-	// Nil where nobody listens.
+	// Degraded says that results may be missing from now on and why: it shows in Status and, the first time, as an event. Nil where nobody listens.
 	Degraded func(reason string)
 	// Pause waits as part of the work of the task; an error says that the task must end. Nil: Clock is waited on.
 	Pause func(d time.Duration) error

@@ -24,8 +24,10 @@ type Writer interface {
 }
 
 // TwoPhaseWriter is a Writer whose rows become visible with the checkpoint they belong to: exactly once.
-// Prepare is called at the barrier in place of Flush; after the epoch is sealed Commit is called for what Prepare gave,
-// in the order of epochs, and again after a recovery: it must be idempotent. Abort undoes what was prepared and not sealed.
+// Prepare is called at the barrier in place of Flush; after the epoch is sealed Commit is called for what Prepare gave, in the order of epochs, and
+// again after a recovery, before any row is written. It must be idempotent: it may then be called on the writer of another task, in another process
+// and while an older execution, which does not know yet that it was fenced, commits the same. Abort undoes what was prepared and not sealed. Close
+// gives up rows that were not prepared and keeps what was: nobody knows yet whether its epoch is sealed.
 type TwoPhaseWriter interface {
 	Writer
 	Prepare(epoch int64) (prepared []byte, err error)
@@ -33,6 +35,12 @@ type TwoPhaseWriter interface {
 	Abort(epoch int64, prepared []byte) error
 }
 
-// TwoPhaser is a Sink that can say whether its writers are TwoPhaseWriters. Such a sink needs a store that keeps what it
-// has prepared.
+// Recoverer is a TwoPhaseWriter that gives up what earlier executions of the job left behind: what they prepared for epochs that were never sealed,
+// and what they had only begun, also of tasks that are no more. Recover is called once a start, whether or not an epoch is restored, on the writer of
+// one task of the sink: after all writers are open and the commits of the restored epoch have been repeated, before any row is written. An error fails the
+// start. It means the work of smaller runs (Context.Run) and of earlier attempts of the same. One of a smaller run may still go on, not knowing that it
+// was fenced: losing its work may make it fail, no more. One of a greater run may have begun, where it is this one that was fenced: its work stays.
+type Recoverer interface{ Recover() error }
+
+// TwoPhaser is a Sink that can say whether its writers are TwoPhaseWriters. Such a sink needs a store that keeps what it has prepared.
 type TwoPhaser interface{ TwoPhase() bool }
