@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -67,19 +69,16 @@ func count(views arkflow.Stream, out operator.Sink) {
 
 // ysbJoin puts the number of the campaign in the place of the advertisement. find looks a column of these up.
 func ysbJoin(find func(ads arrow.Array, campaigns []int64) error) operator.Operator {
-	joined := func(in *arrow.Schema) (*arrow.Schema, error) {
-		return arrow.NewSchema([]arrow.Field{{Name: "campaign_id", Type: arrow.PrimitiveTypes.Int64}, in.Field(1)}, nil), nil
-	}
-	return operator.MapBatch(joined, func(in arrow.RecordBatch) (arrow.RecordBatch, error) {
-		schema, err := joined(in.Schema())
-		if err != nil {
+	schema := arrow.NewSchema([]arrow.Field{{Name: "campaign_id", Type: arrow.PrimitiveTypes.Int64}, {Name: "event_time", Type: arrow.FixedWidthTypes.Timestamp_ms, Nullable: true}}, nil)
+	memories := &recycled{}
+	return operator.MapBatch(operator.Columns(schema), func(in arrow.RecordBatch) (arrow.RecordBatch, error) {
+		n := int(in.NumRows())
+		buf := memory.NewBufferWithAllocator(memories.Allocate(8*n), memories)
+		defer buf.Release()
+		if err := find(in.Column(0), column.View[int64](buf.Bytes())); err != nil {
 			return nil, err
 		}
-		found := make([]int64, in.NumRows())
-		if err := find(in.Column(0), found); err != nil {
-			return nil, err
-		}
-		data := array.NewData(arrow.PrimitiveTypes.Int64, len(found), []*memory.Buffer{nil, memory.NewBufferBytes(column.BytesOf(found))}, nil, 0, 0)
+		data := array.NewData(arrow.PrimitiveTypes.Int64, n, []*memory.Buffer{nil, buf}, nil, 0, 0)
 		defer data.Release()
 		campaigns := array.NewInt64Data(data)
 		defer campaigns.Release()
@@ -87,50 +86,126 @@ func ysbJoin(find func(ads arrow.Array, campaigns []int64) error) operator.Opera
 	})
 }
 
-// adTable is a hash table of ids, which are random: the low bits of an id are its hash.
-type adTable [2048]struct {
-	id       [2]uint64
-	campaign int64 // and one: 0 is an empty place
+// recycled is an allocator of Arrow memory that uses again what was freed.
+type recycled struct{ idle sync.Pool }
+
+// Allocate implements memory.Allocator. What is in the memory is undefined.
+func (r *recycled) Allocate(size int) []byte {
+	if b, ok := r.idle.Get().(*[]byte); ok && cap(*b) >= size {
+		return (*b)[:size]
+	}
+	return memory.DefaultAllocator.Allocate(size)
+}
+
+// Reallocate implements memory.Allocator.
+func (r *recycled) Reallocate(size int, b []byte) []byte {
+	if size <= cap(b) {
+		return b[:size]
+	}
+	bigger := r.Allocate(size)
+	copy(bigger, b)
+	r.Free(b)
+	return bigger
+}
+
+// Free implements memory.Allocator.
+func (r *recycled) Free(b []byte) { r.idle.Put(&b) }
+
+// adTable is the campaigns by the ids of their advertisements: a perfect hash table. The ads of a bucket are moved together to
+// places that no other ad has, so a look-up has one place to compare and nothing to guess.
+type adTable struct {
+	moved     [512]uint16 // by bucket
+	ids       [1024]uuid
+	campaigns [1024]int16
 }
 
 func newAdTable() *adTable {
 	t := &adTable{}
+	var buckets [len(t.moved)][]uuid
+	campaigns := make(map[uuid]int16, ysbAds)
 	for ad := range ysbAds {
 		id := ysbID(ysbAdID, ad)
-		lo, hi := binary.LittleEndian.Uint64(id[:8]), binary.LittleEndian.Uint64(id[8:])
-		at := lo % uint64(len(t))
-		for t[at].campaign != 0 {
-			at = (at + 1) % uint64(len(t))
-		}
-		t[at].id, t[at].campaign = [2]uint64{lo, hi}, int64(ad/10)+1
+		at, _ := id.hash()
+		buckets[at] = append(buckets[at], id)
+		campaigns[id] = int16(ad / 10)
+	}
+	order := make([]int, len(buckets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return len(buckets[b]) - len(buckets[a]) })
+	for i := range t.campaigns {
+		t.campaigns[i] = -1
+	}
+	for _, at := range order {
+		t.place(campaigns, at, buckets[at])
 	}
 	return t
 }
 
-// find gives the campaign of an id; -1 where it has none.
-func (t *adTable) find(lo, hi uint64) int64 {
-	at := lo % uint64(len(t))
-	for {
-		e := &t[at]
-		if e.id[0] == lo && e.id[1] == hi || e.campaign == 0 {
-			return e.campaign - 1
+// place finds places for the ids of a bucket, the full ones first. Where there is none, they are not found.
+func (t *adTable) place(campaigns map[uuid]int16, bucket int, ids []uuid) {
+search:
+	for by := range len(t.ids) {
+		t.moved[bucket] = uint16(by)
+		var places []int
+		for i := range ids {
+			at := t.at(&ids[i])
+			if t.campaigns[at] >= 0 || slices.Contains(places, at) {
+				continue search
+			}
+			places = append(places, at)
 		}
-		at = (at + 1) % uint64(len(t))
+		for i, at := range places {
+			t.ids[at], t.campaigns[at] = ids[i], campaigns[ids[i]]
+		}
+		return
 	}
+}
+
+// hash gives parts of an id, which is random, as a bucket and as a number.
+func (id *uuid) hash() (bucket, number int) {
+	lo := binary.LittleEndian.Uint64(id[:])
+	return int(lo % uint64(len(adTable{}.moved))), int(lo >> 32)
+}
+
+// at gives the place where an id is if it is anywhere.
+func (t *adTable) at(id *uuid) int {
+	bucket, number := id.hash()
+	return (number + int(t.moved[bucket])) % len(t.ids)
+}
+
+// find gives the campaign of each id, and the number of the first that has none, or -1.
+func (t *adTable) find(campaigns []int64, ids []uuid) (unknown int) {
+	campaigns = campaigns[:len(ids)]
+	var other uint64
+	var least int64
+	for i := range ids {
+		id := &ids[i]
+		at := t.at(id)
+		is := &t.ids[at]
+		other |= binary.LittleEndian.Uint64(id[:8]) ^ binary.LittleEndian.Uint64(is[:8])
+		other |= binary.LittleEndian.Uint64(id[8:]) ^ binary.LittleEndian.Uint64(is[8:])
+		c := int64(t.campaigns[at])
+		campaigns[i] = c
+		least |= c
+	}
+	if other == 0 && least >= 0 {
+		return -1
+	}
+	return slices.IndexFunc(ids, func(id uuid) bool { at := t.at(&id); return t.ids[at] != id || t.campaigns[at] < 0 })
 }
 
 // findBytes looks up ids of 128 bits.
 func findBytes() func(ads arrow.Array, campaigns []int64) error {
 	t := newAdTable()
 	return func(ads arrow.Array, campaigns []int64) error {
-		ids := ads.(*array.Binary).ValueBytes()
-		for i := range campaigns {
-			id := ids[i*len(uuid{}):][:len(uuid{})]
-			c := t.find(binary.LittleEndian.Uint64(id), binary.LittleEndian.Uint64(id[8:]))
-			if c < 0 {
-				return fmt.Errorf("no campaign has the advertisement %x", id)
-			}
-			campaigns[i] = c
+		ids := column.View[uuid](ads.(*array.Binary).ValueBytes())
+		if len(ids) != len(campaigns) {
+			return fmt.Errorf("%d rows have %d advertisements of %d bytes", len(campaigns), len(ids), len(uuid{}))
+		}
+		if i := t.find(campaigns, ids); i >= 0 {
+			return fmt.Errorf("no campaign has the advertisement %x", ids[i])
 		}
 		return nil
 	}

@@ -97,3 +97,35 @@ func TestAnUnknownAdvertisementIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, `operator "campaign"`)
 	require.ErrorContains(t, err, "no campaign has the advertisement 01000000")
 }
+
+func TestEachAdvertisementHasItsCampaign(t *testing.T) {
+	table := newAdTable()
+	ids, campaigns := make([]uuid, ysbAds), make([]int64, ysbAds)
+	for ad := range ids {
+		ids[ad] = ysbID(ysbAdID, ad)
+	}
+	require.Equal(t, -1, table.find(campaigns, ids))
+	for ad, c := range campaigns {
+		require.EqualValues(t, ad/10, c)
+	}
+	for at := range len(uuid{}) * 8 { // a bit is another
+		other := ids[17]
+		other[at/8] ^= 1 << (at % 8)
+		require.Equal(t, 2, table.find(campaigns, []uuid{ids[0], ids[17], other, other}))
+	}
+	require.Zero(t, table.find(campaigns, []uuid{{}}))
+	for number := range 3 * len(table.ids) { // every place, those that are free among them
+		require.Zero(t, table.find(campaigns, []uuid{{4: byte(number), 5: byte(number >> 8)}}))
+	}
+}
+
+func TestMemoryThatIsUsedAgainHasTheSizeAskedFor(t *testing.T) {
+	r := &recycled{}
+	b := r.Reallocate(100, append(r.Allocate(3)[:0], 1, 2, 3))
+	require.Len(t, b, 100)
+	require.Equal(t, []byte{1, 2, 3}, b[:3])
+	require.Len(t, r.Reallocate(50, b), 50)
+	r.Free(b)
+	require.Len(t, r.Allocate(80), 80)
+	require.Len(t, r.Allocate(1000), 1000)
+}

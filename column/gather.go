@@ -21,12 +21,28 @@ func (b *Batch) Take(rows []uint32) *Batch {
 	for i := range b.Cols {
 		Gather(out, &out.Cols[i], &b.Cols[i], rows)
 	}
-	out.TakeTimes(b, rows)
+	if i := b.timesColumn(); i >= 0 && b.TimeValid == nil && len(b.Late) == 0 {
+		out.Times = Values[int64](&out.Cols[i])
+	} else {
+		out.TakeTimes(b, rows)
+	}
 	if b.Hash != nil {
 		out.Hash = Alloc[uint64](out, len(rows))
 		gather(out.Hash, b.Hash, rows)
 	}
 	return out
+}
+
+// timesColumn is the column whose memory the event times are, or -1: those of a source that has them in ms are.
+func (b *Batch) timesColumn() int {
+	if len(b.Times) > 0 {
+		for i := range b.Cols {
+			if c := &b.Cols[i]; c.Kind == Int64 && len(c.Data) == 8*len(b.Times) && &c.Data[0] == &BytesOf(b.Times)[0] {
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // TakeTimes gives b, a new batch, copies of the event times and late pairs of physical rows of src, one for each row of b, in
@@ -59,6 +75,21 @@ func (b *Batch) TakeTimes(src *Batch, rows []uint32) {
 	default:
 		b.Late = findLate(src.Late, rows)
 	}
+}
+
+// ShareTimes gives b, a new batch, the event times and late pairs of src, which has as many rows and no selection, without
+// copying them: b keeps src alive. The key hashes are left behind.
+func (b *Batch) ShareTimes(src *Batch) {
+	if src.Times == nil && len(src.Late) == 0 {
+		return
+	}
+	if b.parent != nil {
+		b.TakeTimes(src, nil)
+		return
+	}
+	b.Times, b.TimeValid, b.Late = src.Times, src.TimeValid, src.Late
+	b.parent = src
+	src.Retain()
 }
 
 // findLate gives the pairs of rows in any order.
@@ -226,14 +257,22 @@ func gatherByte(src []byte, r *[8]uint32) byte {
 
 func gatherBytes(out *Batch, dst, src *Column, rows []uint32) {
 	off := Alloc[int32](out, len(rows)+1)
-	total := int32(0)
 	off[0] = 0
-	for i, r := range rows {
-		total += src.Offsets[r+1] - src.Offsets[r]
-		off[i+1] = total
+	dst.Offsets = off
+	var data []byte
+	if looksEven(src.Offsets, rows) {
+		data = Alloc[byte](out, shortText*len(rows))
+		if gatherEven(View[[shortText]byte](data), off[1:], src, rows) {
+			dst.Data = data
+			return
+		}
 	}
-	data := Alloc[byte](out, int(total))
-	dst.Data, dst.Offsets = data, off
+	total := gatherLengths(off[1:], src.Offsets, rows)
+	if int(total) > len(data) {
+		data = Alloc[byte](out, int(total))
+	}
+	data = data[:total]
+	dst.Data = data
 	if int(total) <= shortText*len(rows) {
 		gatherShort(data, src, off, rows)
 		return
@@ -250,6 +289,41 @@ func gatherBytes(out *Batch, dst, src *Column, rows []uint32) {
 
 // shortText is the length of texts that are copied without a look at how long they are.
 const shortText = 16
+
+// looksEven guesses by a few whether all texts have shortText bytes: UUIDs, addresses.
+func looksEven(from []int32, rows []uint32) bool {
+	even := func(i int) bool { return from[rows[i]+1]-from[rows[i]] == shortText }
+	n := len(rows)
+	return n > 0 && even(0) && even(n/3) && even(n-1)
+}
+
+// gatherEven copies texts of shortText bytes each, and their ends; false where one has other than these.
+func gatherEven(to [][shortText]byte, ends []int32, src *Column, rows []uint32) bool {
+	from, data := src.Offsets, src.Data
+	to, ends = to[:len(rows)], ends[:len(rows)]
+	other := int32(0)
+	for i, r := range rows {
+		at := from[r]
+		text := data[at:]
+		other |= from[r+1] - at ^ shortText
+		if len(text) < shortText {
+			return false
+		}
+		to[i] = [shortText]byte(text)
+		ends[i] = int32(i+1) * shortText
+	}
+	return other == 0
+}
+
+// gatherLengths gives where texts end that follow each other, and their bytes in all.
+func gatherLengths(ends, from []int32, rows []uint32) (total int32) {
+	ends = ends[:len(rows)]
+	for i, r := range rows {
+		total += from[r+1] - from[r]
+		ends[i] = total
+	}
+	return total
+}
 
 // gatherShort copies texts most of which are short: what is too much of one is overwritten by the next.
 func gatherShort(data []byte, src *Column, off []int32, rows []uint32) {

@@ -104,7 +104,7 @@ type mapBatchTask struct {
 	ctx    *Context
 	op     *MapBatchOperator
 	schema *arrow.Schema
-	from   []uint32 // physical input rows
+	from   []uint32 // physical rows that are rejected
 }
 
 // lent is a record that counts what a function does with it.
@@ -126,7 +126,9 @@ func (l *lent) Release() {
 
 // Process implements Instance.
 func (t *mapBatchTask) Process(_ int, b *column.Batch, out Output) error {
-	rec := b.Record()
+	src := b.Compact()
+	defer src.Release()
+	rec := src.Record()
 	defer rec.Release()
 	in := &lent{RecordBatch: rec}
 	res, rows, err := t.op.fn(in)
@@ -156,7 +158,7 @@ func (t *mapBatchTask) Process(_ int, b *column.Batch, out Output) error {
 	if res.NumRows() == 0 {
 		return nil
 	}
-	return t.emit(b, res, rows, out)
+	return t.emit(src, res, rows, out)
 }
 
 // reject applies the error policy to all rows of a batch.
@@ -195,23 +197,19 @@ func (t *mapBatchTask) check(res arrow.RecordBatch, rows []int32, n int) error {
 	return nil
 }
 
-// emit hands a result on. rows are those of the argument, nil for each in turn.
-func (t *mapBatchTask) emit(b *column.Batch, res arrow.RecordBatch, rows []int32, out Output) error {
-	made, err := column.FromRecord(b.Pool(), res)
+// emit hands a result on. src is the argument; rows are those of it, nil for each in turn.
+func (t *mapBatchTask) emit(src *column.Batch, res arrow.RecordBatch, rows []int32, out Output) error {
+	made, err := column.FromRecord(src.Pool(), res)
 	if err != nil {
 		return err
 	}
 	defer made.Release()
 	made.Schema = t.schema
 	if rows == nil {
-		made.TakeTimes(b, b.Sel)
-		return out.Emit(Main, made)
+		made.ShareTimes(src)
+	} else {
+		made.TakeTimes(src, column.View[uint32](column.BytesOf(rows)))
 	}
-	t.from = t.from[:0]
-	for _, r := range rows {
-		t.from = append(t.from, uint32(b.Row(int(r))))
-	}
-	made.TakeTimes(b, t.from)
 	return out.Emit(Main, made)
 }
 
