@@ -15,8 +15,7 @@ type Sink interface {
 
 // Writer writes the rows of one task. It is driven by one goroutine.
 type Writer interface {
-	// Write takes rows, borrowed for the call; b may have a selection. It may block (that is back-pressure) while
-	// Context.Done is open.
+	// Write takes rows, borrowed for the call; b may have a selection. It may block (that is back-pressure) while Context.Done is open.
 	Write(b *column.Batch) error
 	// Flush makes everything that was written visible. It is called at each barrier and at the end.
 	Flush() error
