@@ -148,7 +148,7 @@ func (t *adTable) place(campaigns map[uuid]int16, bucket int, ids []uuid) {
 search:
 	for by := range len(t.ids) {
 		t.moved[bucket] = uint16(by)
-		var places []int
+		var places []uint64
 		for i := range ids {
 			at := t.at(&ids[i])
 			if t.campaigns[at] >= 0 || slices.Contains(places, at) {
@@ -164,15 +164,15 @@ search:
 }
 
 // hash gives parts of an id, which is random, as a bucket and as a number.
-func (id *uuid) hash() (bucket, number int) {
+func (id *uuid) hash() (bucket, number uint64) {
 	lo := binary.LittleEndian.Uint64(id[:])
-	return int(lo % uint64(len(adTable{}.moved))), int(lo >> 32)
+	return lo % uint64(len(adTable{}.moved)), lo >> 32
 }
 
 // at gives the place where an id is if it is anywhere.
-func (t *adTable) at(id *uuid) int {
+func (t *adTable) at(id *uuid) uint64 {
 	bucket, number := id.hash()
-	return (number + int(t.moved[bucket])) % len(t.ids)
+	return (number + uint64(t.moved[bucket])) % uint64(len(t.ids))
 }
 
 // find gives the campaign of each id, and the number of the first that has none, or -1.

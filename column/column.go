@@ -98,9 +98,9 @@ func KindOf(t arrow.DataType) Kind {
 
 // CheckSchema reports the first field whose type no operator can hold.
 func CheckSchema(s *arrow.Schema) error {
-	for _, f := range s.Fields() {
-		if err := CheckType(f.Type); err != nil {
-			return fmt.Errorf("column %q: %w", f.Name, err)
+	for i := range s.NumFields() { // Fields copies them
+		if err := CheckType(s.Field(i).Type); err != nil {
+			return fmt.Errorf("column %q: %w", s.Field(i).Name, err)
 		}
 	}
 	return nil

@@ -175,9 +175,9 @@ func (t *mapBatchTask) check(res arrow.RecordBatch, rows []int32, n int) error {
 	if why := differ(t.schema, res.Schema()); why != "" {
 		return fmt.Errorf("the function gave a record of other columns than it had said: %s", why)
 	}
-	for i, f := range t.schema.Fields() {
-		if nulls := res.Column(i).NullN(); nulls > 0 && !f.Nullable {
-			return fmt.Errorf("the function gave %d nulls in column %q, which is not nullable in the schema that it had said", nulls, f.Name)
+	for i := range t.schema.NumFields() {
+		if nulls := res.Column(i).NullN(); nulls > 0 && !t.schema.Field(i).Nullable {
+			return fmt.Errorf("the function gave %d nulls in column %q, which is not nullable in the schema that it had said", nulls, t.schema.Field(i).Name)
 		}
 	}
 	if !t.op.rows {
@@ -215,18 +215,20 @@ func (t *mapBatchTask) emit(src *column.Batch, res arrow.RecordBatch, rows []int
 
 // differ says how the columns of two schemas differ in number, name or type, in order; "" where they do not.
 func differ(want, got *arrow.Schema) string {
-	var names []string
-	for i, f := range got.Fields() {
-		names = append(names, f.Name+" "+f.Type.String())
-		if i >= want.NumFields() {
-			continue
-		}
-		if w := want.Field(i); w.Name != f.Name || !arrow.TypeEqual(w.Type, f.Type) {
+	if want == got {
+		return ""
+	}
+	for i := range min(want.NumFields(), got.NumFields()) {
+		if w, f := want.Field(i), got.Field(i); w.Name != f.Name || !arrow.TypeEqual(w.Type, f.Type) {
 			return fmt.Sprintf("column %d is %s %s and not %s %s", i, f.Name, f.Type, w.Name, w.Type)
 		}
 	}
-	if want.NumFields() != got.NumFields() {
-		return fmt.Sprintf("%d columns (%s) and not %d", got.NumFields(), strings.Join(names, ", "), want.NumFields())
+	if want.NumFields() == got.NumFields() {
+		return ""
 	}
-	return ""
+	var names []string
+	for _, f := range got.Fields() {
+		names = append(names, f.Name+" "+f.Type.String())
+	}
+	return fmt.Sprintf("%d columns (%s) and not %d", got.NumFields(), strings.Join(names, ", "), want.NumFields())
 }
