@@ -40,6 +40,7 @@ var layers = []layer{
 	{"internal/graph", []string{"operator"}},
 	{"internal/planner", []string{"column", "operator", "state", "internal/fault", "internal/graph", "internal/plan", "internal/preagg"}},
 	{"checkpoint", []string{"state", "internal/plan"}},
+	{"checkpoint/segment", []string{"column", "state"}},
 	{"checkpoint/storage", []string{"operator"}},
 	{"checkpoint/storage/storagetest", []string{"checkpoint/storage"}},
 	{"shuffle", []string{"column", "operator", "state", "internal/kernel", "internal/plan"}},
