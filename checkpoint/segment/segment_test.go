@@ -112,17 +112,17 @@ func TestSmallPartsShareAUnit(t *testing.T) {
 
 func TestObjectsAreOfBoundedSize(t *testing.T) {
 	b := column.NewBuilder(nil, schemaOf(arrow.PrimitiveTypes.Int64))
-	for i := range 200_000 {
+	for i := range 300_000 {
 		b.Int64(0, int64(xxh3.HashString(fmt.Sprint(i)))) // cannot be packed
 		b.EndRow()
 	}
 	batch := b.Finish()
 	table := state.Table{Schema: batch.Schema, Rows: batch.Rows, Cols: batch.Cols, Groups: make([]uint16, batch.Rows)}
-	objects := pack(t, 1<<20, 0, saved{Block{Table: "t", Part: 1, Full: true}, table})
+	objects := pack(t, 512<<10, 0, saved{Block{Table: "t", Part: 1, Full: true}, table})
 	require.Greater(t, len(objects), 1)
 	rows := 0
 	for i, o := range objects {
-		require.Less(t, len(o.Data), 1<<20+unitBytes+4096)
+		require.Less(t, len(o.Data), 512<<10+unitBytes+4096)
 		for k, e := range o.Blocks {
 			require.Equal(t, i+k == 0, e.Full, "only the first block begins the part")
 			rows += e.Rows
