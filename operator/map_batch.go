@@ -180,14 +180,11 @@ func (t *mapBatchTask) check(res arrow.RecordBatch, rows []int32, n int) error {
 			return fmt.Errorf("the function gave %d nulls in column %q, which is not nullable in the schema that it had said", nulls, t.schema.Field(i).Name)
 		}
 	}
-	if !t.op.rows {
-		if int(res.NumRows()) != n {
-			return fmt.Errorf("the function made %d rows of %d: a MapBatch gives as many rows as it is given; use MapBatchRows to name the row of each", res.NumRows(), n)
-		}
-		return nil
-	}
-	if len(rows) != int(res.NumRows()) {
-		return fmt.Errorf("the function made %d rows and named the input rows of %d: name one for each", res.NumRows(), len(rows))
+	switch made := int(res.NumRows()); {
+	case !t.op.rows && made != n:
+		return fmt.Errorf("the function made %d rows of %d: a MapBatch gives as many rows as it is given; use MapBatchRows to name the row of each", made, n)
+	case t.op.rows && len(rows) != made:
+		return fmt.Errorf("the function made %d rows and named the input rows of %d: name one for each", made, len(rows))
 	}
 	for i, r := range rows {
 		if r < 0 || int(r) >= n {
