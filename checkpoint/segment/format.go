@@ -23,11 +23,8 @@ const (
 	tailSize   = 4 + 8 // length of the directory, checksum of the directory and its length; little endian
 )
 
-// How a unit is packed.
-const (
-	packNone   = 0 // the Arrow stream itself
-	packSnappy = 1 // one block of Snappy
-)
+// packSnappy is how a unit is packed: as one block of Snappy.
+const packSnappy = 1
 
 // Of a block in the directory.
 const flagFull = 1
@@ -133,9 +130,9 @@ func readDirectory(b []byte) (units []unit, blocks []Entry, err error) {
 		u := unit{pack: d.byte(), at: at, stored: d.int(), raw: d.int(), sum: d.uint64(), first: len(blocks)}
 		switch {
 		case d.bad:
-		case u.pack > packSnappy:
+		case u.pack != packSnappy:
 			return nil, nil, fmt.Errorf("unit %d: packed in way %d, which this version does not know", i, u.pack)
-		case u.stored > (math.MaxInt-at)/greatestRatio, u.raw > u.stored*greatestRatio, u.pack == packNone && u.raw != u.stored:
+		case u.stored > (math.MaxInt-at)/greatestRatio, u.raw > u.stored*greatestRatio:
 			return nil, nil, damaged("unit %d: %d bytes that are %d unpacked", i, u.stored, u.raw)
 		}
 		for range d.count(leastBlock) {

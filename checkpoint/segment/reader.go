@@ -24,8 +24,8 @@ type Reader struct {
 	groups []uint16
 }
 
-// Open reads the directory of an object, whose bytes must not change while it is read. The errors of Open and Read wrap ErrDamaged where the
-// bytes are not what was written; those that say so are of another version.
+// Open reads the directory of an object, whose bytes must not change while it is read. The errors of Open and Read wrap ErrDamaged, but for those that
+// say that a later version wrote the object.
 func Open(data []byte) (*Reader, error) {
 	r := &Reader{data: data, at: -1}
 	if err := guard(r.open); err != nil {
@@ -155,9 +155,6 @@ func (r *Reader) unpack(at int) ([]byte, error) {
 	packed := r.data[u.at : u.at+u.stored]
 	if xxh3.Hash(packed) != u.sum {
 		return nil, damaged("another checksum: altered")
-	}
-	if u.pack == packNone {
-		return append(make([]byte, 0, u.raw), packed...), nil // aligned, as it may not be in the object
 	}
 	if n, err := s2.DecodedLen(packed); err != nil || n != u.raw {
 		return nil, damaged("a unit of %d bytes unpacked, the directory says %d", n, u.raw)

@@ -318,7 +318,6 @@ func TestB35ClaimsCostNothing(t *testing.T) {
 	}{
 		"unpacked size":         {forge(one(packSnappy, 1<<40), entry(1), packed), "bytes that are 1099511627776 unpacked"},
 		"unpacked size, within": {forge(one(packSnappy, 20*len(packed)), entry(1), packed), "the directory says"},
-		"packed size":           {forge(one(packNone, 1<<20), entry(1), packed), "bytes that are 1048576 unpacked"},
 		"size in the block":     {forge(one(packSnappy, 1<<10), entry(1), append(bytes.Clone(claim), make([]byte, 100)...)), "the directory says 1024"},
 		"rows":                  {forge(one(packSnappy, u.raw), entry(1<<40), packed), "more rows than its"},
 		"rows, within":          {forge(one(packSnappy, u.raw), entry(100), packed), "a record batch of 25 rows"},
@@ -328,7 +327,7 @@ func TestB35ClaimsCostNothing(t *testing.T) {
 		"more than counted":     {tail(0, 0, 0), "the directory is not whole"},
 		"another pack":          {forge(one(7, u.raw), entry(1), packed), "packed in way 7"},
 		"groups":                {forge(one(packSnappy, u.raw), []Entry{{Rows: 1, Groups: state.Range{First: 1 << 16, End: 1<<16 + 1}}}, packed), "key groups 65536 to 65536"},
-		"other groups":          {forge([]unit{{pack: packNone, raw: len(raw), end: 1}}, entry(25), raw), "the directory says 0 to 0"},
+		"other groups":          {forge(one(packSnappy, len(raw)), entry(25), packed), "the directory says 0 to 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var err error

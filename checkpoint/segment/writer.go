@@ -257,9 +257,6 @@ func (w *Writer) pack() error {
 	raw := w.arrow.Bytes()
 	w.object = slices.Grow(w.object, s2.MaxEncodedLen(len(raw)))
 	packed := s2.EncodeSnappy(w.object[u.at:cap(w.object)], raw)
-	if len(packed) >= len(raw) {
-		packed, u.pack = append(w.object[u.at:], raw...), packNone
-	}
 	w.object = w.object[:u.at+len(packed)]
 	u.stored, u.raw, u.sum = len(packed), len(raw), xxh3.Hash(packed)
 	w.units = append(w.units, u)
