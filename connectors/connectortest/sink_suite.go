@@ -28,11 +28,7 @@ type SinkCase struct {
 func Sink(t *testing.T, c SinkCase) {
 	t.Helper()
 	if c.Schema == nil {
-		c.Schema = arrow.NewSchema([]arrow.Field{
-			{Name: "n", Type: arrow.PrimitiveTypes.Int64},
-			{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
-			{Name: "f", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
-		}, nil)
+		c.Schema = defaultSchema()
 	}
 	check(t, "rows can be seen after Flush", c.flush)
 	check(t, "no row is lost at Close", c.close)
@@ -45,6 +41,14 @@ func Sink(t *testing.T, c SinkCase) {
 	if c.Stalled != nil {
 		check(t, "ends while its system takes nothing", c.stalled)
 	}
+}
+
+func defaultSchema() *arrow.Schema {
+	return arrow.NewSchema([]arrow.Field{
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64},
+		{Name: "s", Type: arrow.BinaryTypes.String, Nullable: true},
+		{Name: "f", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+	}, nil)
 }
 
 func (c SinkCase) stream() operator.Stream {
