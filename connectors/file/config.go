@@ -25,6 +25,7 @@ type sinkConfig struct {
 	Overwrite   bool          `json:"overwrite"`
 	Compression string        `json:"compression"`
 	Rotate      *rotateConfig `json:"rotate"`
+	ExactlyOnce bool          `json:"exactly_once"`
 }
 
 // rotateConfig is a Rotation in a JobSpec.
@@ -110,6 +111,9 @@ func (s Sink) Config() (config, section map[string]any, err error) {
 	if s.Rotate != nil {
 		config["rotate"] = s.Rotate.config()
 	}
+	if s.ExactlyOnce {
+		config["exactly_once"] = true
+	}
 	if s.Format != nil {
 		section, err = s.Format.Config()
 	}
@@ -130,14 +134,14 @@ func (r *Rotation) config() map[string]any {
 	return c
 }
 
-// SinkFromParams makes the sink of a JobSpec. Its configuration has the keys path, overwrite, compression (auto, none, gzip or zstd) and
-// rotate, a mapping of rows, bytes and age, of which any may be left out: {} ends parts at barriers only. For its codec see codec.FromConfig.
+// SinkFromParams makes the sink of a JobSpec. Its configuration has the keys path, overwrite, compression (auto, none, gzip or zstd),
+// rotate, a mapping of rows, bytes and age, of which any may be left out: {} ends parts at barriers only; and exactly_once. For its codec see codec.FromConfig.
 func SinkFromParams(p connectors.Params) (operator.Sink, error) {
 	var c sinkConfig
 	if err := connectors.Decode(p, &c); err != nil {
 		return nil, err
 	}
-	s := Sink{URL: c.Path, Overwrite: c.Overwrite, Compression: compressionOf(c.Compression)}
+	s := Sink{URL: c.Path, Overwrite: c.Overwrite, Compression: compressionOf(c.Compression), ExactlyOnce: c.ExactlyOnce}
 	if c.Rotate != nil {
 		s.Rotate = &Rotation{Rows: c.Rotate.Rows, Bytes: c.Rotate.Bytes, Age: c.Rotate.Age}
 	}

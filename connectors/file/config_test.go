@@ -27,6 +27,7 @@ func TestConfig_readsBack(t *testing.T) {
 		assert.Equal(t, s.Compression, back.(Source).Compression)
 	}
 	for _, s := range []Sink{{URL: "out.jsonl"}, {URL: "a", Overwrite: true, Compression: None, Format: codec.JSON(nil)},
+		{URL: "c.jsonl", Rotate: &Rotation{Rows: 1}, ExactlyOnce: true},
 		{URL: "b.csv", Format: codec.CSV(nil), Rotate: &Rotation{}}, {URL: "b.csv", Compression: Zstd, Rotate: &Rotation{Rows: 5, Bytes: 7, Age: time.Minute}}} {
 		config, section, err := s.Config()
 		require.NoError(t, err)

@@ -45,26 +45,61 @@ func TestN1_sinkConforms(t *testing.T) {
 					Schema: conformSchema,
 					New: func(t *testing.T) (operator.Sink, func() []string) {
 						dir := t.TempDir()
-						read := func() []string {
-							files, err := os.ReadDir(dir)
-							require.NoError(t, err)
-							visible := 0
-							for _, e := range files {
-								info, err := e.Info()
-								require.NoError(t, err)
-								if !strings.HasPrefix(e.Name(), ".") && info.Size() > 0 {
-									visible++
-								}
-							}
-							if visible == 0 {
-								return nil
-							}
-							return connectortest.ReadAll(t, file.Source{URL: dir + "/*." + ending, Format: f.WithSchema(conformSchema)})
-						}
-						return file.Sink{URL: filepath.Join(dir, "out."+ending), Format: f, Rotate: rotate}, read
+						return file.Sink{URL: filepath.Join(dir, "out."+ending), Format: f, Rotate: rotate}, func() []string { return visible(t, dir, ending, f) }
 					},
 					Broken: []operator.Sink{file.Sink{URL: filepath.Join(t.TempDir(), "none", "out."+ending), Format: f, Rotate: rotate},
 						file.Sink{URL: "/proc/none/out." + ending, Format: f, Rotate: rotate}},
+				})
+			})
+		}
+	}
+}
+
+// visible gives the rows of the files in a directory that are not hidden.
+func visible(t *testing.T, dir, ending string, f codec.Format) []string {
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range files {
+		info, err := e.Info()
+		require.NoError(t, err)
+		if !strings.HasPrefix(e.Name(), ".") && info.Size() > 0 {
+			return connectortest.ReadAll(t, file.Source{URL: dir + "/*." + ending, Format: f.WithSchema(conformSchema)})
+		}
+	}
+	return nil
+}
+
+// quickDir gives a directory in memory, where syncs cost nothing, if the system has such.
+func quickDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "arkflow-test-*")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+func TestC12_sinkCommitsInTwoPhases(t *testing.T) {
+	for ending, f := range formats {
+		for name, rotate := range map[string]*file.Rotation{"parts": {}, "rotated": {Rows: 4}} {
+			if rotate.Rows > 0 && ending != "csv" && ending != "parquet" {
+				continue // what ends parts does not ask for their format
+			}
+			t.Run(ending+" "+name, func(t *testing.T) {
+				connectortest.TwoPhase(t, connectortest.TwoPhaseCase{
+					Schema: conformSchema,
+					New: func(t *testing.T) connectortest.TwoPhaseSystem {
+						dir := quickDir(t)
+						return connectortest.TwoPhaseSystem{
+							Sink: file.Sink{URL: filepath.Join(dir, "out."+ending), Format: f, Rotate: rotate, ExactlyOnce: true},
+							Read: func() []string { return visible(t, dir, ending, f) },
+							Left: func() (left []string) {
+								left, err := filepath.Glob(dir + "/.*")
+								require.NoError(t, err)
+								return left
+							},
+						}
+					},
 				})
 			})
 		}

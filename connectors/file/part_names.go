@@ -35,8 +35,13 @@ func partNamesOf(path string, task int) partNames {
 
 // name is the path of a part.
 func (n partNames) name(seq int64) string {
+	return filepath.Join(n.dir, n.base(fmt.Sprintf("%06d", seq)))
+}
+
+// base is the last element of the path of a part, with what stands for its number.
+func (n partNames) base(seq string) string {
 	name := strings.Replace(n.pattern, taskMark, strconv.Itoa(n.task), 1)
-	return filepath.Join(n.dir, strings.Replace(name, seqMark, fmt.Sprintf("%06d", seq), 1))
+	return strings.Replace(name, seqMark, seq, 1)
 }
 
 // hidden is the path under which a part is written.

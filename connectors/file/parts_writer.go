@@ -15,30 +15,50 @@ import (
 // name; published, it has its name. Flush does both.
 type partsWriter struct {
 	ctx    *operator.Context
-	names  partNames
+	place  placing
 	rotate Rotation
 	make   newContent
-	seq    int64 // of the next part
 	now    *part // nil while there is no row for one
 	failed error // the first; all later calls fail too
 }
 
+// placing says where parts go.
+type placing interface {
+	// begin names the next part: what errors call it, and the hidden path under which it is written.
+	begin() (name, hidden string)
+	// end takes a sealed part.
+	end(p *part) error
+}
+
 // part is a file that is being written.
 type part struct {
-	name string
-	file *os.File
-	to   content
-	rows int64
-	born time.Time
+	name   string
+	hidden string
+	file   *os.File
+	to     content
+	rows   int64
+	bytes  int64 // once it is sealed
+	born   time.Time
 }
+
+// numbered is the placing of parts that are published as soon as they are sealed, one number behind the other.
+type numbered struct {
+	names partNames
+	seq   int64 // of the next part
+}
+
+func (n *numbered) begin() (name, path string) {
+	name = n.names.name(n.seq)
+	n.seq++
+	return name, hidden(name)
+}
+
+func (n *numbered) end(p *part) error { return publish(p.name) }
 
 // openParts makes a writer of parts, behind those that there are.
 func openParts(ctx *operator.Context, s Sink, path string, make newContent) (*partsWriter, error) {
-	w := &partsWriter{ctx: ctx, names: partNamesOf(path, ctx.Subtask), make: make}
-	if s.Rotate != nil {
-		w.rotate = *s.Rotate
-	}
-	have, err := w.names.list()
+	place := &numbered{names: partNamesOf(path, ctx.Subtask)}
+	have, err := place.names.list()
 	if err != nil {
 		return nil, err
 	}
@@ -50,10 +70,18 @@ func openParts(ctx *operator.Context, s Sink, path string, make newContent) (*pa
 				return nil, err
 			}
 		case f.task == ctx.Subtask:
-			w.seq = max(w.seq, f.seq+1)
+			place.seq = max(place.seq, f.seq+1)
 		}
 	}
-	return w, nil
+	return newPartsWriter(ctx, s, place, make), nil
+}
+
+func newPartsWriter(ctx *operator.Context, s Sink, place placing, make newContent) *partsWriter {
+	w := &partsWriter{ctx: ctx, place: place, make: make}
+	if s.Rotate != nil {
+		w.rotate = *s.Rotate
+	}
+	return w
 }
 
 // Write is part of operator.Writer.
@@ -114,28 +142,27 @@ func (p *part) write(b *column.Batch, at, n int) error {
 
 // begin opens the next part.
 func (w *partsWriter) begin() error {
-	name := w.names.name(w.seq)
-	f, err := os.OpenFile(hidden(name), os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	name, hidden := w.place.begin()
+	f, err := os.OpenFile(hidden, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
 		return err
 	}
 	to, err := w.make(f)
 	if err != nil {
-		return errors.Join(failure("write", name, err), f.Close(), os.Remove(f.Name()))
+		return errors.Join(failure("write", name, err), f.Close(), remove(hidden))
 	}
-	w.seq++
-	w.now = &part{name: name, file: f, to: to, born: w.ctx.Clock.Now()}
+	w.now = &part{name: name, hidden: hidden, file: f, to: to, born: w.ctx.Clock.Now()}
 	return nil
 }
 
-// end seals and publishes the part.
+// end seals the part and hands it on.
 func (w *partsWriter) end() error {
 	p := w.now
 	w.now = nil
 	if err := p.seal(); err != nil {
 		return err
 	}
-	return publish(p.name)
+	return w.place.end(p)
 }
 
 // seal brings the whole part to the disk. After an error nothing is left of it.
@@ -144,11 +171,16 @@ func (p *part) seal() error {
 	if err == nil {
 		err = p.file.Sync()
 	}
+	if info, stat := p.file.Stat(); stat == nil {
+		p.bytes = info.Size()
+	} else if err == nil {
+		err = stat
+	}
 	if closed := p.file.Close(); err == nil {
 		err = closed
 	}
 	if err != nil {
-		return errors.Join(failure("write", p.name, err), os.Remove(hidden(p.name)))
+		return errors.Join(failure("write", p.name, err), remove(p.hidden))
 	}
 	return nil
 }
@@ -195,8 +227,24 @@ func (w *partsWriter) Close() error {
 	if w.failed == nil {
 		return w.end()
 	}
+	return w.giveUp()
+}
+
+// giveUp leaves nothing of the part that is being written.
+func (w *partsWriter) giveUp() error {
 	p := w.now
+	if p == nil {
+		return nil
+	}
 	w.now = nil
 	p.to.discard()
-	return errors.Join(p.file.Close(), os.Remove(hidden(p.name)))
+	return errors.Join(p.file.Close(), remove(p.hidden))
+}
+
+// remove removes a file that may be gone already.
+func remove(name string) error {
+	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }

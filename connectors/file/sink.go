@@ -27,10 +27,14 @@ import (
 // checkpoints bounds how large parts become. A job that starts again goes on behind the greatest number that it finds, and
 // removes hidden files that a crash left.
 //
+// With ExactlyOnce it writes parts too, and each becomes visible with the checkpoint that its rows belong to: after any crash every row is
+// there once. The names of parts say the epoch, and hold a random number, so that no two executions ever give the same:
+// "out-0-000012-000000-5f3a9c1e.parquet" of task 0 and epoch 12. The sink never replaces a file, and removes only hidden ones of its own.
+//
 // The directory must exist.
 type Sink struct {
 	// URL is a path or a file:// URL. In its last element {task} stands for the number of the task and {seq} for the number of the part,
-	// of six digits or more: "part-{task}-{seq}.parquet". Parts need both or none of them; none means "-{task}-{seq}" before the ending.
+	// of six digits or more (with ExactlyOnce for epoch, number and random number): "part-{task}-{seq}.parquet". Parts need both or none of them; none means "-{task}-{seq}" before the ending.
 	// Required.
 	URL string
 	// Format of the rows: codec.JSON, codec.CSV, arrowipc.New, parquet.New. Defaults to codec.JSON(nil).
@@ -42,6 +46,9 @@ type Sink struct {
 	Compression Compression
 	// Rotate writes parts in place of appending. Defaults to nil, for which blocks take the zero Rotation: parts end at barriers only.
 	Rotate *Rotation
+	// ExactlyOnce makes parts visible when the checkpoint is complete that they belong to, and not before. It needs parts and a job with a
+	// bucket, and cannot be had with Overwrite. Defaults to false: rows are visible at each barrier, at least once.
+	ExactlyOnce bool
 }
 
 // Rotation says when a part ends beside barriers and the end of the job. A limit that is 0 is none.
@@ -75,6 +82,9 @@ func (s Sink) WithDefaults() Sink {
 	return s
 }
 
+// TwoPhase is part of operator.TwoPhaser.
+func (s Sink) TwoPhase() bool { return s.ExactlyOnce }
+
 // Kind is part of operator.Sink.
 func (Sink) Kind() string { return "file" }
 
@@ -103,6 +113,13 @@ func (s Sink) checkPlace() error {
 	faults.Add(s.Compression.check())
 	if s.Rotate != nil {
 		faults.Add(s.Rotate.check())
+	}
+	if s.ExactlyOnce && !s.inParts() {
+		faults.Add(&fault.Fault{Path: "exactly_once", Problem: "rows that were appended to a file cannot wait for their checkpoint",
+			Hint: "write parts: set Rotate, of which the zero value ends parts at checkpoints only"})
+	}
+	if s.ExactlyOnce && s.Overwrite {
+		faults.Add(&fault.Fault{Path: "overwrite", Problem: "it would remove at each restart what was delivered exactly once", Hint: "leave it out, and remove old parts yourself"})
 	}
 	if f, blocks := s.Format.(codec.BlockFormat); blocks && s.Compression != Auto && s.Compression != None {
 		faults.Add(&fault.Fault{Path: "compression", Problem: fmt.Sprintf("files of %s are not compressed as a whole, their blocks are", f.Kind()),
@@ -155,6 +172,9 @@ func (s Sink) Open(ctx *operator.Context, in operator.Stream) (operator.Writer, 
 		return nil, err
 	}
 	make := contentOf(s.Format, in.Schema, s.Compression.of(path))
+	if s.ExactlyOnce {
+		return openExact(ctx, s, path, make)
+	}
 	if s.inParts() {
 		return openParts(ctx, s, path, make)
 	}
