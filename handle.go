@@ -9,6 +9,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/internal/engine"
 	"github.com/arkflow-go/arkflow/internal/life"
+	"github.com/arkflow-go/arkflow/internal/supervise"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -76,10 +77,12 @@ var ErrEnded = engine.ErrEnded
 
 // Handle is a job that was started. Its methods are safe for concurrent use and may be called again.
 type Handle struct {
-	x    *engine.Run
+	x    *supervise.Run
 	job  string
 	plan *Plan
 	log  *slog.Logger
+
+	durable bool // epochs survive the process
 }
 
 // Plan is the plan that runs.
@@ -116,8 +119,8 @@ func (h *Handle) Peek(ctx context.Context, operator string, rows int) (*Peeked, 
 func (h *Handle) Events(ctx context.Context) <-chan Event { return h.x.Events(ctx) }
 
 // Stop suspends the job and waits for it: intake stops, rows in flight reach the sinks, a last epoch is taken, everything is closed.
-// It is not the end of time: open windows stay in state and emit nothing. Epochs are kept in memory only, so what is in open windows
-// is lost with the handle; a warning says how much. If ctx ends before, it gives the cause of ctx and the stop goes on.
+// It is not the end of time: open windows stay in state and emit nothing; a job that is started again with the same Runtime.Bucket goes
+// on with them. Without a bucket what is in open windows is lost with the handle; a warning says how much. If ctx ends before, it gives the cause of ctx and the stop goes on.
 func (h *Handle) Stop(ctx context.Context) error {
 	h.warnStop()
 	h.x.Stop()
@@ -142,6 +145,9 @@ func (h *Handle) Cancel(ctx context.Context) error {
 
 // warnStop says what a stop without durable checkpoints loses.
 func (h *Handle) warnStop() {
+	if h.durable {
+		return
+	}
 	entries := int64(0)
 	status := h.x.Status()
 	for _, o := range status.Operators {

@@ -9,11 +9,14 @@ import (
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/internal/engine"
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/arkflow-go/arkflow/internal/harness"
 	"github.com/arkflow-go/arkflow/internal/planner"
+	"github.com/arkflow-go/arkflow/internal/supervise"
 	"github.com/arkflow-go/arkflow/operator"
+	"gocloud.dev/blob"
 )
 
 // DefaultStopTimeout is how long a stop may take before the job is cancelled.
@@ -34,6 +37,12 @@ type Runtime struct {
 	// MemoryLimit bounds the bytes in batches in flight and in state of each job. Over it sources pause until a tenth is free again, or
 	// less for a second; if the job is still over it after a minute it fails with a *MemoryLimitError. Defaults to 0: no limit.
 	MemoryLimit int64
+	// Bucket is where epochs are kept, so that a job goes on where it was after a crash, an end, or in another process: any bucket of
+	// gocloud.dev, such as one of blob.OpenBucket. It stays the caller's, who closes it after the jobs have ended. Defaults to
+	// none: epochs are kept in memory, and what is in open windows ends with the process.
+	Bucket *blob.Bucket
+	// Checkpoints tunes what is done with the bucket. Defaults to what its fields say.
+	Checkpoints Checkpoints
 	// Metrics is told of every job that starts. Defaults to none. Package metrics/prom has one for Prometheus.
 	Metrics Metrics
 }
@@ -69,6 +78,7 @@ func (rt Runtime) Validate() error {
 	if rt.MemoryLimit < 0 {
 		faults.Add(&Fault{Path: "Runtime.MemoryLimit", Problem: fmt.Sprintf("%d bytes is negative", rt.MemoryLimit), Hint: "give 0 for no limit, or bytes > 0"})
 	}
+	rt.Checkpoints.validate(&faults)
 	return faults.Err()
 }
 
@@ -77,7 +87,9 @@ type StartOption func(*startConfig)
 
 type startConfig struct {
 	harness *harness.Config
-	restart engine.RestartPolicy
+	restart supervise.Policy
+	recover checkpoint.Options // what start options say of it
+	atEnd   func()             // called after the job has ended for good, or did not start; may be nil
 	faults  fault.List
 }
 
@@ -89,7 +101,7 @@ func Restart(max int, backoff time.Duration) StartOption {
 		if max < 0 || backoff < 0 {
 			c.faults.Add(&Fault{Path: "restart", Problem: fmt.Sprintf("%d restarts after %s are out of range", max, backoff), Hint: "give 0 or more of both"})
 		}
-		c.restart = engine.RestartPolicy{Max: max, Backoff: backoff}
+		c.restart = supervise.Policy{Max: max, Backoff: backoff}
 	}
 }
 
@@ -178,6 +190,7 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 			cfg.CheckpointEvery = h.CheckpointEvery
 		}
 	}
+	rt.hold(j, c, &sc, &cfg)
 	for _, w := range c.Plan.Warnings {
 		rt.Logger.Warn(w, "job", c.Plan.Job)
 	}
@@ -185,11 +198,17 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 	if sc.harness != nil {
 		started = sc.harness.Started
 	}
-	x, err := engine.Supervise(ctx, cfg, sc.restart, started)
+	x, err := supervise.Start(ctx, cfg, sc.restart, started)
+	if sc.atEnd != nil && err != nil {
+		sc.atEnd()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("job %q: %w", c.Plan.Job, err)
 	}
-	h := &Handle{x: x, job: c.Plan.Job, plan: &Plan{plan: c.Plan}, log: rt.Logger}
+	if sc.atEnd != nil {
+		x.AtEnd(sc.atEnd)
+	}
+	h := &Handle{x: x, job: c.Plan.Job, plan: &Plan{plan: c.Plan}, log: rt.Logger, durable: rt.Bucket != nil}
 	if rt.Metrics != nil {
 		x.AtEnd(rt.Metrics.JobStarted(h.job, h.Status))
 	}
@@ -221,9 +240,9 @@ func (rt Runtime) compile(j *Job, sc *startConfig) (*planner.Compiled, error) {
 		if err != nil {
 			faults.Add(fault.Place(err, n.ID, n.At))
 		}
-		if two {
+		if two && rt.Bucket == nil {
 			faults.Add(&Fault{Operator: n.ID, At: n.At, Problem: "the sink commits in two phases, and epochs are kept in memory only",
-				Hint: "what it prepared would be lost with the process: use a sink that writes at least once"})
+				Hint: "what it prepared would be lost with the process: give Runtime.Bucket, or use a sink that writes at least once"})
 		}
 	}
 	if err := faults.Err(); err != nil {

@@ -3,6 +3,7 @@ package arkflow_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,6 +36,8 @@ func (s *slowStore) Seal(ctx context.Context, e *checkpoint.Epoch) error {
 		return ctx.Err()
 	}
 }
+
+func (s *slowStore) Release(*checkpoint.Epoch) {}
 
 func startWith(t *testing.T, s *slowStore) *arkflow.Handle {
 	j := arkflow.NewJob("slow")
@@ -72,9 +75,12 @@ func TestC10ASealThatTakesTooLongIsInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &slowStore{slow: func(int64) time.Duration { return 24 * time.Hour }}
 		h := startWith(t, s)
-		_, err := h.Checkpoint(t.Context())
-		require.ErrorContains(t, err, "epoch 1: seal: not sealed within 10m0s of its barriers")
-		err = h.Wait(t.Context())
+		for epoch := 1; epoch <= 5; epoch++ {
+			_, err := h.Checkpoint(t.Context())
+			require.ErrorContains(t, err, fmt.Sprintf("epoch %d: seal: not sealed within 10m0s of its barriers", epoch))
+		}
+		err := h.Wait(t.Context())
+		require.ErrorContains(t, err, "5 epochs in a row have failed, the last: epoch 5: seal: not sealed within")
 		require.True(t, errors.Is(err, context.Canceled))
 		require.Zero(t, s.open)
 	})

@@ -264,7 +264,4 @@ func (b *specBuilder) warn() {
 	if s.Rebalance != nil {
 		say("rebalance is ignored: the job runs in this process")
 	}
-	if s.Recovery == "latest_checkpoint" {
-		say("recovery latest_checkpoint without a bucket: the job starts fresh")
-	}
 }

@@ -1,8 +1,10 @@
 package arkflow_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,6 +26,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+	"gocloud.dev/blob/memblob"
 )
 
 func sample(t *testing.T, name string) []byte {
@@ -127,9 +130,16 @@ func TestB5_recoveryWithoutABucketWarns(t *testing.T) {
 	require.NoError(t, err)
 	j, err := arkflow.FromSpec(nil, specs[0])
 	require.NoError(t, err)
-	p, err := j.Compile()
-	require.NoError(t, err)
-	assert.Contains(t, p.Warnings(), "recovery latest_checkpoint without a bucket: the job starts fresh")
+	warning := "recovery latest_checkpoint without a bucket: the job starts fresh"
+	var log bytes.Buffer
+	rt := arkflow.Runtime{Logger: slog.New(slog.NewTextHandler(&log, nil))}
+	require.NoError(t, rt.Run(t.Context(), j))
+	assert.Contains(t, log.String(), warning)
+	log.Reset()
+	rt.Bucket = memblob.OpenBucket(nil)
+	defer rt.Bucket.Close()
+	require.NoError(t, rt.Run(t.Context(), j))
+	assert.NotContains(t, log.String(), warning)
 }
 
 func TestLoadSpecs_isStrict(t *testing.T) {

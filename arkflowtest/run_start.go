@@ -140,11 +140,17 @@ func (r *run) Seal(_ context.Context, e *checkpoint.Epoch) error {
 	if err := r.faults.call(opSeal, ""); err != nil {
 		return err
 	}
+	if err := e.Settle(); err != nil {
+		return err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.snaps = append(r.snaps, &Snapshot{epoch: e, clock: r.clock.Now(), into: r.into})
 	return nil
 }
+
+// Release implements checkpoint.Store: snapshots stay readable.
+func (r *run) Release(*checkpoint.Epoch) {}
 
 // source stands in for a source of the job.
 func (r *run) source(id string, had operator.Source, _ operator.TimePolicy) (operator.Source, error) {

@@ -50,6 +50,8 @@ type (
 	}
 	// Sealed tells that the epoch is durable.
 	Sealed struct{ Epoch int64 }
+	// Failed tells that the epoch could not be made durable, or that nobody knows.
+	Failed struct{ Epoch int64 }
 	// Timeout gives up an epoch if it is still in flight.
 	Timeout struct{ Epoch int64 }
 )
@@ -103,6 +105,8 @@ func (c *Coordinator) Step(event any) []any {
 		return append(c.abort("timed out"), c.next()...)
 	case Sealed:
 		return c.sealed(e.Epoch)
+	case Failed:
+		return c.sealed(e.Epoch) // the next may begin all the same
 	}
 	return []any{Reject{Reason: fmt.Sprintf("unknown event %T", event)}}
 }

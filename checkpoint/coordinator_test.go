@@ -63,6 +63,8 @@ func decisions(t *testing.T, commands []string) (out []string) {
 			actions = c.Step(Answer{Task: TaskID{Chain: f[1]}, Epoch: num(2), Snapshot: &TaskSnapshot{}})
 		case "sealed":
 			actions = c.Step(Sealed{Epoch: num(1)})
+		case "failed":
+			actions = c.Step(Failed{Epoch: num(1)})
 		case "timeout":
 			actions = c.Step(Timeout{Epoch: num(1)})
 		case "end":

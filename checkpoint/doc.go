@@ -1,4 +1,4 @@
-// Package checkpoint answers: when is an epoch complete, and what does it hold?
+// Package checkpoint answers: when is an epoch complete, what does it hold, and what does a job begin with?
 //
 // A [Coordinator] decides, as a pure state machine: it is told of triggers, answers and time-outs and says which barriers
 // to inject, what to abort and what to seal. An [Epoch] is one acknowledged cut: the position of each split, the watermark
@@ -7,5 +7,10 @@
 //	c := checkpoint.NewCoordinator("orders", tasks, 0)
 //	for _, a := range c.Step(checkpoint.Trigger{}) { … } // Inject{Epoch: 1}
 //
-// The package never starts a goroutine, reads no clock, and touches no row.
+// A [Session] is a store in a bucket that one execution owns. [Open] claims a run, finds the latest sealed epoch and takes the next seal, so
+// that no older execution can seal one any more; [Session.Fit] compares the plan with it ([Shape]); [Session.Seal] writes what changed in
+// the state as segments, then a [Manifest] that names them all, and last the seal. [WriteSavepoint] writes a whole epoch to a place of its
+// own. What is read is verified before it is decoded.
+//
+// The package touches no row, and deletes nothing that a kept epoch refers to.
 package checkpoint

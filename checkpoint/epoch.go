@@ -75,6 +75,31 @@ type Epoch struct {
 	Schemas   map[string]*arrow.Schema      // inferred schemas of open sources
 }
 
+// Settle makes the states of an epoch such that they can be kept in memory: see state.View.
+func (e *Epoch) Settle() error {
+	for id, ops := range e.Operators {
+		for _, o := range ops {
+			if s, ok := o.State.(*state.Snapshot); ok {
+				if err := s.Settle(); err != nil {
+					return wrapState(id, o.Subtask, err)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Close tells that the states of an epoch are not read any more.
+func (e *Epoch) Close() {
+	for _, ops := range e.Operators {
+		for _, o := range ops {
+			if s, ok := o.State.(*state.Snapshot); ok {
+				s.Close()
+			}
+		}
+	}
+}
+
 // Entries is the number of rows of state tables in the epoch.
 func (e *Epoch) Entries() (n int64) {
 	for _, ops := range e.Operators {
@@ -100,6 +125,8 @@ func (e *Epoch) Split(source, split string) *SplitSnapshot {
 // Store keeps sealed epochs. Seal returns only when the epoch will survive what the store promises to survive.
 type Store interface {
 	Seal(ctx context.Context, e *Epoch) error
+	// Release tells that nobody but the store reads the states of an epoch any more, whether it was sealed or not.
+	Release(e *Epoch)
 }
 
 // MemoryStore keeps the last epoch, or all of them, in memory. Safe for concurrent use.
@@ -112,14 +139,8 @@ type MemoryStore struct {
 
 // Seal implements Store.
 func (m *MemoryStore) Seal(_ context.Context, e *Epoch) error {
-	for id, ops := range e.Operators {
-		for _, o := range ops {
-			if s, ok := o.State.(*state.Snapshot); ok {
-				if err := s.Settle(); err != nil {
-					return fmt.Errorf("operator %q subtask %d: %w", id, o.Subtask, err)
-				}
-			}
-		}
+	if err := e.Settle(); err != nil {
+		return err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -129,6 +150,9 @@ func (m *MemoryStore) Seal(_ context.Context, e *Epoch) error {
 	m.epochs = append(m.epochs, e)
 	return nil
 }
+
+// Release implements Store: an epoch that is kept stays readable.
+func (m *MemoryStore) Release(*Epoch) {}
 
 // Epochs gives what is kept, oldest first.
 func (m *MemoryStore) Epochs() []*Epoch {

@@ -103,6 +103,10 @@ type Drainer interface {
 	OnDrain(out Output) error
 }
 
+// KeyedState is a Bound whose instances have state by key. The fingerprint says all on which the form of that state depends: a saved one of
+// another fingerprint is not restored.
+type KeyedState interface{ KeyedState() (fingerprint string) }
+
 // Stateful is an Instance whose memory belongs to checkpoints. Restore is called once, before any other method.
 // The watermark of each operator is saved by the engine.
 type Stateful interface {

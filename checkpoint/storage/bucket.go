@@ -82,6 +82,16 @@ type Object struct {
 	SHA256 [sha256.Size]byte
 }
 
+// SetSHA sets the SHA-256 from its hexadecimal form.
+func (o *Object) SetSHA(text string) error {
+	sum, err := hex.DecodeString(text)
+	if err != nil || len(sum) != sha256.Size {
+		return &DamagedError{fmt.Sprintf("%q is not a SHA-256 in hexadecimal", text)}
+	}
+	copy(o.SHA256[:], sum)
+	return nil
+}
+
 // Info is an object in a listing.
 type Info struct {
 	Name    string
@@ -337,6 +347,35 @@ func (b *Bucket) Exists(ctx context.Context, name string) (ok bool, err error) {
 		return err
 	})
 	return ok, err
+}
+
+// End finds the last of objects that are numbered densely from after from on, by look-ups alone; from where there is none after it.
+func (b *Bucket) End(ctx context.Context, from int64, name func(number int64) string) (int64, error) {
+	step := int64(1)
+	for {
+		there, err := b.Exists(ctx, name(from+step))
+		if err != nil {
+			return 0, err
+		}
+		if !there {
+			break
+		}
+		from += step
+		step *= 2
+	}
+	for beyond := from + step; beyond-from > 1; { // steps that doubled went beyond the end: halve
+		middle := from + (beyond-from)/2
+		there, err := b.Exists(ctx, name(middle))
+		if err != nil {
+			return 0, err
+		}
+		if there {
+			from = middle
+		} else {
+			beyond = middle
+		}
+	}
+	return from, nil
 }
 
 // Delete deletes an object. One that is not there is no error.

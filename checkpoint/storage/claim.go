@@ -155,7 +155,7 @@ func (c *Claims) newest(ctx context.Context) (last int64, found *Claim, err erro
 func (c *Claims) search(ctx context.Context, last int64) (int64, *Claim, error) {
 	for {
 		var err error
-		if last, err = c.gallop(ctx, last); err != nil {
+		if last, err = c.bucket.End(ctx, last, c.names.Claim); err != nil {
 			return 0, nil, err
 		}
 		if last == 0 {
@@ -179,35 +179,6 @@ func (c *Claims) search(ctx context.Context, last int64) (int64, *Claim, error) 
 	}
 }
 
-// gallop finds the end of the dense records after a number: by steps that double, then by halving.
-func (c *Claims) gallop(ctx context.Context, from int64) (int64, error) {
-	step := int64(1)
-	for {
-		there, err := c.bucket.Exists(ctx, c.names.Claim(from+step))
-		if err != nil {
-			return 0, err
-		}
-		if !there {
-			break
-		}
-		from += step
-		step *= 2
-	}
-	for beyond := from + step; beyond-from > 1; {
-		middle := from + (beyond-from)/2
-		there, err := c.bucket.Exists(ctx, c.names.Claim(middle))
-		if err != nil {
-			return 0, err
-		}
-		if there {
-			from = middle
-		} else {
-			beyond = middle
-		}
-	}
-	return from, nil
-}
-
 func (c *Claims) know(run int64) {
 	c.mu.Lock()
 	c.least = max(c.least, run)
@@ -223,7 +194,12 @@ func (c *Claims) load(ctx context.Context, run int64) (record Claim, err error) 
 }
 
 func (c *Claims) read(ctx context.Context, name, kind string, record any) error {
-	data, err := c.bucket.Read(ctx, name, maxRecordBytes)
+	return c.bucket.readRecord(ctx, name, kind, record)
+}
+
+// readRecord reads a record whose body is JSON.
+func (b *Bucket) readRecord(ctx context.Context, name, kind string, record any) error {
+	data, err := b.Read(ctx, name, maxRecordBytes)
 	if err != nil {
 		return err
 	}
@@ -234,7 +210,7 @@ func (c *Claims) read(ctx context.Context, name, kind string, record any) error 
 		}
 	}
 	if err != nil {
-		return c.bucket.fail("read", name, err)
+		return b.fail("read", name, err)
 	}
 	return nil
 }

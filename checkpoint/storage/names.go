@@ -59,6 +59,34 @@ func (n Names) Manifest(epoch, run int64) string {
 	return fmt.Sprintf("%s/epoch/%0*d/%0*d", n.root, digits, epoch, digits, run)
 }
 
+// Seal is the record of the job's seal of that number.
+func (n Names) Seal(number int64) string { return fmt.Sprintf("%s/seal/%0*d", n.root, digits, number) }
+
+// Seals is the folder of all seals.
+func (n Names) Seals() string { return n.root + "/seal" }
+
+// Pieces is the folder of all objects of Data.
+func (n Names) Pieces() string { return n.root + "/piece" }
+
+// Manifests is the folder of all manifests.
+func (n Names) Manifests() string { return n.root + "/epoch" }
+
+// Numbers are those in a name that Claim, Lease, Data, Manifest or Seal give, as they follow each other; nil for any other name.
+func (n Names) Numbers(name string) (out []int64) {
+	rest, ok := strings.CutPrefix(name, n.root+"/")
+	if !ok {
+		return nil
+	}
+	for _, s := range strings.Split(rest, "/")[1:] {
+		v, err := strconv.ParseInt(s, 10, 64)
+		if err != nil || len(s) != digits || v <= 0 {
+			return nil
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
 // claimRun is the run of a name that Claim gives; ok is false for any other name.
 func (n Names) claimRun(name string) (run int64, ok bool) {
 	text, ok := strings.CutPrefix(name, n.root+"/claim/")

@@ -16,6 +16,7 @@ type Lease struct {
 	Run      int64  `json:"run"`
 	Beat     int64  `json:"beat"`               // counts renewals from 1; 0 before the first
 	Released bool   `json:"released,omitempty"` // the holder has ended: nobody need wait
+	Seals    int64  `json:"seals,omitempty"`    // a seal that is there, as are all after it; older ones may have been deleted
 }
 
 // Holder renews the lease of a claim. Safe for concurrent use.
@@ -23,13 +24,21 @@ type Holder struct {
 	claims *Claims
 	claim  Claim
 
-	mu   sync.Mutex // held while the record is written, so that renewals are in order
-	beat int64
-	done bool
+	mu    sync.Mutex // held while the record is written, so that renewals are in order
+	beat  int64
+	seals int64
+	done  bool
 }
 
 // Hold gives the holder of a claim that this execution has made.
 func (c *Claims) Hold(claim Claim) *Holder { return &Holder{claims: c, claim: claim} }
+
+// Keep notes from which seal on there are all, for the next renewal.
+func (h *Holder) Keep(seals int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.seals = max(h.seals, seals)
+}
 
 // Renew writes the lease with the next beat. After Release it does nothing.
 func (h *Holder) Renew(ctx context.Context) error { return h.write(ctx, false) }
@@ -44,7 +53,7 @@ func (h *Holder) write(ctx context.Context, release bool) error {
 		return nil
 	}
 	h.beat++
-	body, err := json.Marshal(Lease{Job: h.claims.job, Run: h.claim.Run, Beat: h.beat, Released: release})
+	body, err := json.Marshal(Lease{Job: h.claims.job, Run: h.claim.Run, Beat: h.beat, Released: release, Seals: h.seals})
 	if err == nil {
 		err = h.claims.bucket.putBytes(ctx, h.claims.names.Lease(h.claim.Run), EncodeRecord(leaseKind, recordVersion, body))
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -17,6 +18,7 @@ const (
 	DefaultCheckpointEvery   = 10 * time.Second
 	DefaultCheckpointTimeout = 10 * time.Minute
 	DefaultLinkBatches       = 8
+	DefaultFailures          = 5
 )
 
 // BindFunc binds the operators of the graph once the schemas of open sources are known.
@@ -31,17 +33,23 @@ type Config struct {
 	Open    []string // sources whose schema is open
 	Bind    BindFunc // needed where Open is not empty
 
-	Clock             operator.Clock   // defaults to the machine's
-	Logger            *slog.Logger     // defaults to none
-	Store             checkpoint.Store // defaults to one in memory that keeps the last epoch
-	Restore           *checkpoint.Epoch
+	Clock   operator.Clock   // defaults to the machine's
+	Logger  *slog.Logger     // defaults to none
+	Store   checkpoint.Store // defaults to one in memory that keeps the last epoch
+	Restore *checkpoint.Epoch
+	// Hold gives the hold on a bucket that takes the place of Store and Restore, anew for each execution. May be nil.
+	Hold func(ctx context.Context) (*checkpoint.Session, error)
+	// Content is the fingerprint of the job as it was submitted. May be empty.
+	Content string
+	// Failures is how many epochs in a row may fail before the job does. Defaults to DefaultFailures.
+	Failures          int
 	CheckpointEvery   time.Duration // defaults to DefaultCheckpointEvery; negative means never
 	CheckpointTimeout time.Duration // defaults to DefaultCheckpointTimeout
 	MemoryLimit       int64         // bytes in batches and state; 0 means no limit
 	LinkBatches       int           // batches that a link holds; defaults to DefaultLinkBatches
 	Hooks             Hooks
 
-	feed *life.Feed // of the Run that the execution belongs to; nil: its own
+	Feed *life.Feed // where events go, closed by who gave it; nil: one of the execution alone
 }
 
 // Hooks are for tests: they make runs differ, or stop them, where results must not depend on it. The zero value does nothing.
@@ -58,7 +66,8 @@ type Hooks struct {
 	DebugPool bool
 }
 
-func (c Config) withDefaults() Config {
+// WithDefaults gives a copy with every field set that has a default.
+func (c Config) WithDefaults() Config {
 	if c.Clock == nil {
 		c.Clock = operator.SystemClock{}
 	}
@@ -73,6 +82,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.CheckpointTimeout == 0 {
 		c.CheckpointTimeout = DefaultCheckpointTimeout
+	}
+	if c.Failures == 0 {
+		c.Failures = DefaultFailures
 	}
 	if c.LinkBatches == 0 {
 		c.LinkBatches = DefaultLinkBatches

@@ -17,7 +17,7 @@ func (x *Execution) emit(e life.Event) {
 
 // closeEvents closes the feed where it is the execution's own.
 func (x *Execution) closeEvents() {
-	if x.cfg.feed == nil {
+	if x.cfg.Feed == nil {
 		x.events.Close()
 	}
 }

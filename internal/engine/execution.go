@@ -35,6 +35,9 @@ type Execution struct {
 	drift    *drift      // nil where no source has a MaxDrift
 	over     atomic.Bool // over MemoryLimit: sources do not read
 
+	session *checkpoint.Session // nil without a bucket
+	shape   checkpoint.Shape
+
 	ctx     context.Context // ends when tasks must
 	cancel  context.CancelCauseFunc
 	tasks   []*task
@@ -85,10 +88,13 @@ type (
 		err   error
 		began time.Time
 	}
-	evTrigger struct{ result chan CheckpointResult }
-	evStop    struct{} // suspend
-	evDrain   struct{}
-	evCancel  struct{}
+	evTrigger struct {
+		result    chan CheckpointResult
+		savepoint string // URL of a savepoint to be written too; may be empty
+	}
+	evStop   struct{} // suspend
+	evDrain  struct{}
+	evCancel struct{}
 )
 
 // mailbox holds events for the master; posting never blocks.
@@ -154,8 +160,13 @@ func (x *Execution) Wait(ctx context.Context) error {
 
 // Checkpoint asks for an epoch and waits until it is sealed and committed.
 func (x *Execution) Checkpoint(ctx context.Context) (epoch int64, err error) {
+	return x.Savepoint(ctx, "")
+}
+
+// Savepoint asks for an epoch and waits until it is sealed and committed, and is written to the URL too.
+func (x *Execution) Savepoint(ctx context.Context, url string) (epoch int64, err error) {
 	result := make(chan CheckpointResult, 1)
-	if !x.post(evTrigger{result}) {
+	if !x.post(evTrigger{result, url}) {
 		return 0, ErrEnded
 	}
 	select {

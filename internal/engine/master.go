@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/checkpoint/storage"
 	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/internal/link"
 	"github.com/arkflow-go/arkflow/operator"
@@ -29,6 +30,14 @@ type master struct {
 	failure  error
 	commits  map[int64]*committing // epochs whose commits are under way
 	exiting  bool
+	failed   int             // epochs that failed in a row
+	fenced   <-chan struct{} // of the session
+}
+
+// waiter is one who waits for an epoch.
+type waiter struct {
+	result    chan CheckpointResult
+	savepoint string
 }
 
 // committing is an epoch that is sealed and whose sinks commit.
@@ -47,8 +56,12 @@ func (x *Execution) newMaster() *master {
 	if x.cfg.Restore != nil {
 		last = x.cfg.Restore.Number
 	}
+	var fenced <-chan struct{}
+	if x.session != nil {
+		last, fenced = max(last, x.session.LastEpoch()), x.session.Fenced()
+	}
 	m := &master{x: x, coord: checkpoint.NewCoordinator(x.cfg.Plan.Job, ids, last), finished: map[checkpoint.TaskID]bool{},
-		running: len(x.tasks), target: life.Finished, commits: map[int64]*committing{}}
+		running: len(x.tasks), target: life.Finished, commits: map[int64]*committing{}, fenced: fenced}
 	m.memory = x.newMemoryMonitor()
 	if x.cfg.CheckpointEvery > 0 {
 		m.interval = x.clock.NewTimer(x.cfg.CheckpointEvery)
@@ -78,6 +91,11 @@ func (m *master) wait() {
 			m.handle(ev)
 			m.x.activity.Pause()
 		}
+	case <-m.fenced:
+		m.x.activity.Resume()
+		m.fenced = nil
+		m.fail(m.x.session.Err())
+		m.x.activity.Pause()
 	case <-tick:
 		m.x.activity.Resume()
 		m.do(m.coord.Step(checkpoint.Trigger{}))
@@ -102,7 +120,7 @@ func (m *master) handle(ev any) {
 	case evAnswer:
 		m.do(m.coord.Step(e.answer))
 	case evTrigger:
-		m.do(m.coord.Step(checkpoint.Trigger{Waiter: e.result}))
+		m.do(m.coord.Step(checkpoint.Trigger{Waiter: waiter(e)}))
 	case evFinished:
 		m.finished[e.task] = true
 		if len(m.finished) == len(m.x.tasks) {
@@ -151,6 +169,15 @@ func (m *master) timedOut(of checkpoint.Inject) {
 	m.do(m.coord.Step(checkpoint.Timeout{Epoch: of.Epoch}))
 	if of.Ends {
 		m.fail(fmt.Errorf("epoch %d, the last of the job, was not answered within %s by tasks %s", of.Epoch, m.x.cfg.CheckpointTimeout, missing))
+		return
+	}
+	m.noteFailure(fmt.Errorf("epoch %d was not answered within %s by tasks %s", of.Epoch, m.x.cfg.CheckpointTimeout, missing))
+}
+
+// noteFailure counts an epoch that failed; after too many in a row the job fails (DESIGN C10).
+func (m *master) noteFailure(err error) {
+	if m.failed++; m.failed >= m.x.cfg.Failures {
+		m.fail(fmt.Errorf("%d epochs in a row have failed, the last: %w", m.failed, err))
 	}
 }
 
@@ -204,7 +231,7 @@ func (m *master) do(actions []any) {
 
 func answer(waiters []any, r CheckpointResult) {
 	for _, w := range waiters {
-		w.(chan CheckpointResult) <- r
+		w.(waiter).result <- r
 	}
 }
 
@@ -217,22 +244,48 @@ func (m *master) toSources(c link.Command) {
 	}
 }
 
-// seal makes an epoch durable beside the data.
+// seal makes an epoch durable beside the data, then writes the savepoints that were asked for.
 func (m *master) seal(s checkpoint.Seal) {
-	s.Epoch.Schemas = m.x.schemas
-	s.Epoch.Finished = len(m.finished) == len(m.x.tasks)
-	m.x.activity.Resume()
+	x, e := m.x, s.Epoch
+	e.Schemas = x.schemas
+	e.Finished = len(m.finished) == len(x.tasks)
+	var plain, saving []any
+	for _, w := range s.Waiters {
+		if w.(waiter).savepoint != "" {
+			saving = append(saving, w)
+		} else {
+			plain = append(plain, w)
+		}
+	}
+	s.Waiters = plain
+	x.activity.Resume()
 	began := m.began
-	ctx, cancel := context.WithCancelCause(m.x.ctx)
+	ctx, cancel := context.WithCancelCause(x.ctx)
 	m.unseal = cancel
-	m.x.group.Go(func() {
-		defer m.x.activity.Pause()
-		err := m.x.cfg.Store.Seal(ctx, s.Epoch)
-		if cause := context.Cause(ctx); err != nil && cause != nil && m.x.ctx.Err() == nil {
+	x.group.Go(func() {
+		defer x.activity.Pause()
+		defer x.cfg.Store.Release(e)
+		err := x.cfg.Store.Seal(ctx, e)
+		if cause := context.Cause(ctx); err != nil && cause != nil && x.ctx.Err() == nil {
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
-		m.x.post(evSealed{s, err, began})
+		x.post(evSealed{s, err, began})
+		for _, w := range saving {
+			serr := err
+			if serr == nil {
+				serr = checkpoint.WriteSavepoint(x.ctx, w.(waiter).savepoint, x.shape, e, x.run(), storage.Options{Clock: x.clock})
+			}
+			answer([]any{w}, CheckpointResult{Epoch: e.Number, Err: serr})
+		}
 	})
+}
+
+// run is the number of the execution, 0 without a bucket.
+func (x *Execution) run() int64 {
+	if x.session == nil {
+		return 0
+	}
+	return x.session.Run()
 }
 
 // sealed starts the commits of a sealed epoch (DESIGN C1).
@@ -240,11 +293,10 @@ func (m *master) sealed(e evSealed) {
 	m.limit.Stop()
 	m.unseal(nil)
 	if e.err != nil {
-		err := fmt.Errorf("epoch %d: seal: %w", e.seal.Epoch.Number, e.err)
-		answer(e.seal.Waiters, CheckpointResult{Epoch: e.seal.Epoch.Number, Err: err})
-		m.fail(err)
+		m.notSealed(e)
 		return
 	}
+	m.failed = 0
 	x, epoch := m.x, e.seal.Epoch
 	c := &committing{seal: e.seal, started: e.began}
 	m.commits[epoch.Number] = c
@@ -261,6 +313,23 @@ func (m *master) sealed(e evSealed) {
 		m.concludeEpoch(c)
 	}
 	m.do(m.coord.Step(checkpoint.Sealed{Epoch: epoch.Number}))
+}
+
+// notSealed gives up an epoch that is not known to be durable: what sinks prepared for it is committed with the next. Without the
+// epoch that ends the job, or once it was fenced, the job cannot go on.
+func (m *master) notSealed(e evSealed) {
+	number := e.seal.Epoch.Number
+	err := fmt.Errorf("epoch %d: seal: %w", number, e.err)
+	answer(e.seal.Waiters, CheckpointResult{Epoch: number, Err: err})
+	if e.seal.Epoch.Ends || errors.Is(err, storage.ErrFenced) || m.x.ctx.Err() != nil {
+		m.fail(err)
+		return
+	}
+	m.x.noteEpochs(func(s *CheckpointStatus) { s.Aborted, s.InFlight = s.Aborted+1, 0 })
+	m.x.log.Warn("epoch not sealed", "job", m.x.cfg.Plan.Job, "epoch", number, "error", e.err)
+	m.x.emit(life.Event{Kind: life.EventCheckpointAborted, Epoch: number, Message: err.Error()})
+	m.noteFailure(err)
+	m.do(m.coord.Step(checkpoint.Failed{Epoch: number}))
 }
 
 func (m *master) committed(e evCommitted) {
@@ -331,6 +400,7 @@ func (x *Execution) conclude(m *master) {
 	if cerr := x.release(); cerr != nil && err == nil {
 		err = cerr
 	}
+	x.endSession()
 	to := m.target
 	switch {
 	case errors.Is(err, ErrCanceled):

@@ -26,10 +26,10 @@ import (
 // Start opens what the plan needs (sinks before sources), restores it, and starts the tasks. ctx bounds the start only. On an
 // error everything that was opened is closed again, and the execution has never run.
 func Start(ctx context.Context, cfg Config) (*Execution, error) {
-	cfg = cfg.withDefaults()
+	cfg = cfg.WithDefaults()
 	x := &Execution{cfg: cfg, clock: cfg.Clock, log: cfg.Logger, hooks: cfg.Hooks, state: life.Created, done: make(chan struct{}),
 		schemas: map[string]*arrow.Schema{}}
-	if x.events = cfg.feed; x.events == nil {
+	if x.events = cfg.Feed; x.events == nil {
 		x.events = &life.Feed{}
 	}
 	x.activity.Quiet = cfg.Hooks.Quiet
@@ -43,19 +43,16 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	x.move(life.Starting)
 	// What is opened gets the context of the execution: during the start it ends with that of the caller.
 	started := context.AfterFunc(ctx, func() { x.cancel(context.Cause(ctx)) })
-	b := &builder{x: x, ctx: ctx, sources: map[string]operator.Source{}, tasksOf: map[string][]*task{}, nodeOf: map[nodeKey]*node{}, splits: map[string][]operator.Split{}}
-	err := apart(b.build)
-	if errors.Is(err, errGoexit) {
-		err = &OperatorError{Operator: b.operator, Task: b.task, Err: err}
+	err := x.openSession(ctx)
+	if err == nil {
+		err = x.prepare(ctx)
 	}
 	if !started() {
-		err = b.canceled(err)
+		err = canceled(ctx, err)
 	}
 	if err != nil {
 		x.cancel(err)
-		if cerr := x.release(); cerr != nil {
-			err = errors.Join(err, cerr)
-		}
+		x.endSession()
 		x.err = err
 		x.move(life.Failed)
 		x.closeEvents()
@@ -105,8 +102,8 @@ type builder struct {
 }
 
 // canceled is the error of a start whose context has ended; err is what came of that, or nil.
-func (b *builder) canceled(err error) error {
-	cause := context.Cause(b.ctx)
+func canceled(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
 	switch {
 	case err == nil:
 		return fmt.Errorf("start: %w", cause)
@@ -126,6 +123,9 @@ func (b *builder) build() error {
 	if err := b.schemas(); err != nil {
 		return err
 	}
+	if err := b.fit(); err != nil {
+		return err
+	}
 	b.makeTasks()
 	if err := b.connect(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (b *builder) build() error {
 		for _, t := range b.x.tasks {
 			for _, n := range t.nodes {
 				if b.ctx.Err() != nil {
-					return b.canceled(nil)
+					return canceled(b.ctx, nil)
 				}
 				err := b.call(n.id, t.id.String(), func() error { return step(n, b.x.cfg.Graph.Node(n.id)) })
 				if err != nil {
@@ -145,7 +145,10 @@ func (b *builder) build() error {
 		}
 	}
 	b.makeDrift()
-	return b.recommit()
+	if err := b.recommit(); err != nil {
+		return err
+	}
+	return b.recover()
 }
 
 // makeDrift keeps the splits of all event-time sources together where one of them asks for it.
@@ -464,36 +467,5 @@ func (b *builder) openSplit(s *sourceStage, src operator.Source, sp operator.Spl
 		}
 	}
 	s.splits = append(s.splits, out)
-	return nil
-}
-
-// recommit repeats the commits of the epoch that the job was restored from, before any input is read (DESIGN C1). What tasks
-// prepared that are no more is committed by those that are.
-func (b *builder) recommit() error {
-	r := b.x.cfg.Restore
-	if r == nil {
-		return nil
-	}
-	for id, saved := range r.Operators {
-		for i, s := range saved {
-			if len(s.Prepared) == 0 {
-				continue
-			}
-			op := b.x.cfg.Plan.Operator(id)
-			if op == nil {
-				return fmt.Errorf("restore epoch %d: operator %q has prepared rows and is not in the plan", r.Number, id)
-			}
-			n := b.nodeOf[nodeKey{id, i % op.Parallelism}]
-			w, ok := n.writer.(operator.TwoPhaseWriter)
-			if !ok {
-				return fmt.Errorf("restore epoch %d: operator %q has prepared rows and its sink is not two-phase any more", r.Number, id)
-			}
-			for _, p := range s.Prepared {
-				if err := w.Commit(p.Epoch, p.Data); err != nil {
-					return fmt.Errorf("restore epoch %d: operator %q: commit of epoch %d: %w", r.Number, id, p.Epoch, err)
-				}
-			}
-		}
-	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/operator"
 )
@@ -23,6 +24,8 @@ type Status struct {
 	OverLimit bool      // over MemoryLimit: sources have paused
 
 	Checkpoints CheckpointStatus
+	Restored    checkpoint.Restored // what it began with
+	Run         int64               // number of the execution in its bucket, 0 without one
 	// HeldBack says of each source whose watermark a split holds back, which one and since when.
 	HeldBack  []HeldBack
 	Degraded  string // why results may be missing (such as evicted windows); empty where all is well
@@ -123,6 +126,9 @@ func (x *Execution) Status() Status {
 		if o.HasWatermark && o.Watermark != operator.MaxWatermark {
 			o.Lag = now.Sub(time.UnixMilli(o.Watermark))
 		}
+	}
+	if x.session != nil {
+		s.Restored, s.Run = x.session.Progress().Now(), x.session.Run()
 	}
 	s.Memory, s.OverLimit = x.memory(), x.over.Load()
 	return s

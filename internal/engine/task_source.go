@@ -378,7 +378,7 @@ func (s *sourceStage) afterRows() error {
 	}
 	t := s.task
 	before := t.lastBar
-	t.exec.post(evTrigger{make(chan CheckpointResult, 1)})
+	t.exec.post(evTrigger{result: make(chan CheckpointResult, 1)})
 	for t.lastBar == before && t.phase == phaseOpen && t.ctx.Err() == nil {
 		if err := t.obey(); err != nil {
 			return err

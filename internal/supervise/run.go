@@ -1,4 +1,4 @@
-package engine
+package supervise
 
 import (
 	"context"
@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/checkpoint/storage"
+	"github.com/arkflow-go/arkflow/internal/engine"
 	"github.com/arkflow-go/arkflow/internal/life"
 )
 
-// RestartPolicy says how often a failed execution is started again from its last sealed epoch (DESIGN E7). The zero value is never.
-type RestartPolicy struct {
+// Policy says how often a failed execution is started again from its last sealed epoch (DESIGN E7). The zero value is never.
+type Policy struct {
 	Max     int           // restarts in a row: an execution that ran for HealthyAfter ends a row
 	Backoff time.Duration // before the first of a row; doubled before each further one, up to MaxBackoff
 }
@@ -28,14 +30,14 @@ var errRestarting = errors.New("the job is being restarted")
 
 // Run is a job over all its executions: the first and those that a restart began. Its methods are safe for concurrent use.
 type Run struct {
-	cfg    Config
-	policy RestartPolicy
+	cfg    engine.Config
+	policy Policy
 	done   chan struct{}
 	ending context.Context // ends when an end was asked for: no restart any more
 	forbid context.CancelFunc
 
 	mu       sync.Mutex // guards what follows
-	x        *Execution
+	x        *engine.Execution
 	restarts int       // in all
 	row      int       // since an execution ran for HealthyAfter
 	since    time.Time // start of the present execution
@@ -45,20 +47,20 @@ type Run struct {
 	atEnd    []func()
 }
 
-// Supervise starts an execution and, where it fails, further ones as the policy says. An error of the first start is not tried again.
+// Start starts an execution and, where it fails, further ones as the policy says. An error of the first start is not tried again.
 // started is called with each execution; it may be nil.
-func Supervise(ctx context.Context, cfg Config, policy RestartPolicy, started func(*Execution)) (*Run, error) {
+func Start(ctx context.Context, cfg engine.Config, policy Policy, started func(*engine.Execution)) (*Run, error) {
 	if started == nil {
-		started = func(*Execution) {}
+		started = func(*engine.Execution) {}
 	}
-	cfg = cfg.withDefaults()
-	cfg.feed = &life.Feed{}
+	cfg = cfg.WithDefaults()
+	cfg.Feed = &life.Feed{}
 	r := &Run{cfg: cfg, policy: policy, done: make(chan struct{})}
 	r.ending, r.forbid = context.WithCancel(context.WithoutCancel(ctx))
-	x, err := Start(ctx, cfg)
+	x, err := engine.Start(ctx, cfg)
 	started(x)
 	if err != nil {
-		cfg.feed.Close()
+		cfg.Feed.Close()
 		r.forbid()
 		return nil, err
 	}
@@ -68,10 +70,10 @@ func Supervise(ctx context.Context, cfg Config, policy RestartPolicy, started fu
 	return r, nil
 }
 
-func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
+func (r *Run) supervise(ctx context.Context, started func(*engine.Execution)) {
 	defer close(r.done)
 	defer r.forbid()
-	defer r.cfg.feed.Close()
+	defer r.cfg.Feed.Close()
 	defer r.runAtEnd()
 	for {
 		x := r.current()
@@ -81,7 +83,7 @@ func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
 		if r.cfg.Clock.Now().Sub(r.since) >= HealthyAfter {
 			r.row = 0
 		}
-		for err != nil && !errors.Is(err, ErrCanceled) && r.mayRestart(err) {
+		for err != nil && !errors.Is(err, engine.ErrCanceled) && r.mayRestart(err) {
 			next, nerr := r.restart(last)
 			started(next)
 			if nerr == nil {
@@ -108,10 +110,10 @@ func (r *Run) supervise(ctx context.Context, started func(*Execution)) {
 	}
 }
 
-// mayRestart waits for the time of the next restart; false where there is none.
+// mayRestart waits for the time of the next restart; false where there is none: a job that was fenced runs elsewhere (DESIGN C4).
 func (r *Run) mayRestart(cause error) bool {
 	r.mu.Lock()
-	if r.row >= r.policy.Max || r.ending.Err() != nil {
+	if r.row >= r.policy.Max || r.ending.Err() != nil || errors.Is(cause, storage.ErrFenced) {
 		r.mu.Unlock()
 		return false
 	}
@@ -127,7 +129,7 @@ func (r *Run) mayRestart(cause error) bool {
 	wait = min(wait, most)
 	msg := fmt.Sprintf("restart %d of %d in %s after: %v", n, r.policy.Max, wait, cause)
 	r.cfg.Logger.Warn("job restarts", "job", r.cfg.Plan.Job, "restart", n, "of", r.policy.Max, "in", wait, "error", cause)
-	r.cfg.feed.Publish(life.Event{Time: r.cfg.Clock.Now(), Kind: life.EventRestart, Message: msg})
+	r.cfg.Feed.Publish(life.Event{Time: r.cfg.Clock.Now(), Kind: life.EventRestart, Message: msg})
 	timer := r.cfg.Clock.NewTimer(wait)
 	defer timer.Stop()
 	select {
@@ -139,11 +141,11 @@ func (r *Run) mayRestart(cause error) bool {
 }
 
 // restart starts the next execution; the start is given up where an end is asked for.
-func (r *Run) restart(last *checkpoint.Epoch) (*Execution, error) {
-	if last != nil { // an execution that failed before its first epoch leaves the one that it began with
+func (r *Run) restart(last *checkpoint.Epoch) (*engine.Execution, error) {
+	if last != nil && r.cfg.Hold == nil { // an execution that failed before its first epoch leaves the one that it began with
 		r.cfg.Restore = last
 	}
-	return Start(r.ending, r.cfg)
+	return engine.Start(r.ending, r.cfg)
 }
 
 // AtEnd calls f once when the job has ended for good, before Done is closed; at once where it has. f must not wait for the job.
@@ -167,14 +169,14 @@ func (r *Run) runAtEnd() {
 	}
 }
 
-func (r *Run) current() *Execution {
+func (r *Run) current() *engine.Execution {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.x
 }
 
 // end forbids restarts and gives the execution to be ended.
-func (r *Run) end() *Execution {
+func (r *Run) end() *engine.Execution {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forbid()
@@ -208,17 +210,22 @@ func (r *Run) Cancel() { r.end().Cancel() }
 
 // Checkpoint asks for an epoch and waits for it; see Execution.Checkpoint.
 func (r *Run) Checkpoint(ctx context.Context) (int64, error) {
+	return r.Savepoint(ctx, "")
+}
+
+// Savepoint is Checkpoint, and writes the epoch to a URL too; see Execution.Savepoint.
+func (r *Run) Savepoint(ctx context.Context, url string) (int64, error) {
 	r.mu.Lock()
 	x, waiting := r.x, r.waiting
 	r.mu.Unlock()
 	if waiting {
 		return 0, errRestarting
 	}
-	return x.Checkpoint(ctx)
+	return x.Savepoint(ctx, url)
 }
 
 // Status gives the status of the present execution. While the job waits for a restart its state is Starting.
-func (r *Run) Status() Status {
+func (r *Run) Status() engine.Status {
 	r.mu.Lock()
 	x, n, waiting := r.x, r.restarts, r.waiting
 	r.mu.Unlock()
@@ -231,12 +238,12 @@ func (r *Run) Status() Status {
 }
 
 // Events gives the latest events and those to come, over all executions.
-func (r *Run) Events(ctx context.Context) <-chan life.Event { return r.cfg.feed.Subscribe(ctx) }
+func (r *Run) Events(ctx context.Context) <-chan life.Event { return r.cfg.Feed.Subscribe(ctx) }
 
 // Blocked names the tasks of the present execution that have not ended.
 func (r *Run) Blocked() []string { return r.current().Blocked() }
 
 // Peek waits for rows that pass an operator; see Execution.Peek.
-func (r *Run) Peek(ctx context.Context, operator string, rows int) (*Peeked, error) {
+func (r *Run) Peek(ctx context.Context, operator string, rows int) (*engine.Peeked, error) {
 	return r.current().Peek(ctx, operator, rows)
 }

@@ -1,0 +1,179 @@
+package arkflow
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/arkflow-go/arkflow/checkpoint"
+	"github.com/arkflow-go/arkflow/checkpoint/storage"
+	"github.com/arkflow-go/arkflow/internal/engine"
+	"github.com/arkflow-go/arkflow/internal/planner"
+	"gocloud.dev/blob/memblob"
+)
+
+// ErrFenced is the result of a job that another execution of it has taken over: it must not be started again at once, or the two will
+// take the job from each other for ever.
+var ErrFenced = storage.ErrFenced
+
+// ErrSavepointExists is the answer to a savepoint at a URL that holds one.
+var ErrSavepointExists = storage.ErrExists
+
+// IncompatibleError says why a job cannot go on from a checkpoint: of which Job and Epoch, and all the Problems, each with what to do.
+type IncompatibleError = checkpoint.IncompatibleError
+
+// Restored is how far a restore has come, or what it took: the Epoch (0: none), Bytes of OfBytes read, Entries of OfEntries.
+type Restored = checkpoint.Restored
+
+// OnClaimed says what a job does that is started while another execution of it runs.
+type OnClaimed = checkpoint.OnClaimed
+
+// TakeOver makes the older execution end with ErrFenced. Standby waits until it has ended or has given no sign of life for 10 s; Start
+// waits with it.
+const (
+	TakeOver = checkpoint.TakeOver
+	Standby  = checkpoint.Standby
+)
+
+// Checkpoints tunes what a Runtime with a Bucket does. The zero value works.
+type Checkpoints struct {
+	// Keep is how many sealed epochs are kept, 1 to 100. Defaults to 3.
+	Keep int
+	// Grace is how long an object stays in the bucket that no kept epoch needs any more. Defaults to 15 minutes.
+	Grace time.Duration
+	// Failures is how many epochs in a row may fail, by time-out or because the bucket refuses them, before the job does. Defaults to 5.
+	Failures int
+	// Timeout is how long an epoch may take, from its barriers until it is sealed. Defaults to 10 minutes.
+	Timeout time.Duration
+	// OnClaimed says what a start does while another execution of the job runs. Defaults to TakeOver.
+	OnClaimed OnClaimed
+	// Owner names this process in the claims of jobs, for people. Defaults to "".
+	Owner string
+	// BucketName stands for the bucket in errors. Defaults to its directory, or "bucket".
+	BucketName string
+}
+
+func (c Checkpoints) options() checkpoint.Options {
+	return checkpoint.Options{Keep: c.Keep, Grace: c.Grace, OnClaimed: c.OnClaimed, Owner: c.Owner, Storage: storage.Options{Name: c.BucketName}}
+}
+
+func (c Checkpoints) validate(faults *faultList) {
+	if err := c.options().Validate(); err != nil {
+		faults.Add(&Fault{Path: "Runtime.Checkpoints", Problem: err.Error()})
+	}
+	if c.Failures < 0 {
+		faults.Add(&Fault{Path: "Runtime.Checkpoints.Failures", Problem: fmt.Sprintf("%d is negative", c.Failures), Hint: "give 0 for the default of 5, or a number > 0"})
+	}
+	if c.Timeout < 0 {
+		faults.Add(&Fault{Path: "Runtime.Checkpoints.Timeout", Problem: fmt.Sprintf("%s is negative", c.Timeout), Hint: "give 0 for the default of 10m, or a time > 0"})
+	}
+}
+
+// Rescale lets the job go on from a checkpoint that was taken with another number of tasks: each entry of state goes to the task that
+// owns its key group now. By default such a start is refused. Sources and stateless operators change their number of tasks freely.
+func Rescale() StartOption {
+	return func(c *startConfig) { c.recover.Allow.Rescale = true }
+}
+
+// FallBack lets the job begin with an earlier epoch where the last one is damaged. What sinks have written since then is written
+// again: by default such a start is refused.
+func FallBack() StartOption {
+	return func(c *startConfig) { c.recover.FallBack = true }
+}
+
+// StartFresh begins without state although the bucket holds some; by default a job goes on from its last epoch. What was sealed before stays until it is older than what is kept.
+func StartFresh() StartOption {
+	return func(c *startConfig) { c.recover.Recovery = checkpoint.Fresh }
+}
+
+// AllowDropped lets the job go on from a checkpoint without the state of operators that it does not have any more. By default such a
+// start is refused.
+func AllowDropped(operators ...string) StartOption {
+	return func(c *startConfig) { c.recover.Allow.Dropped = append(c.recover.Allow.Dropped, operators...) }
+}
+
+// SavepointOption is an option of FromSavepoint.
+type SavepointOption func(*checkpoint.Allowances)
+
+// AllowJob takes a savepoint of a job of another name: the beginning of a new lineage. By default such a savepoint is refused.
+func AllowJob(name string) SavepointOption {
+	return func(a *checkpoint.Allowances) { a.Job = name }
+}
+
+// FromSavepoint begins with a savepoint in place of the last epoch in the bucket, which is the default, at this start: give it once, not whenever the process
+// starts. The job needs no bucket of its own for it.
+func FromSavepoint(url string, opts ...SavepointOption) StartOption {
+	return func(c *startConfig) {
+		if url == "" {
+			c.faults.Add(&Fault{Path: "savepoint", Problem: "the URL is empty", Hint: "give the one that Handle.Savepoint wrote to"})
+		}
+		c.recover.Savepoint = url
+		for _, o := range opts {
+			o(&c.recover.Allow)
+		}
+	}
+}
+
+// hold gives the execution its hold on the bucket.
+func (rt Runtime) hold(j *Job, c *planner.Compiled, sc *startConfig, cfg *engine.Config) {
+	ck := rt.Checkpoints
+	cfg.Failures, cfg.CheckpointTimeout = ck.Failures, ck.Timeout
+	cfg.Content = j.content()
+	o := ck.options()
+	o.Allow, o.FallBack, o.Recovery, o.Savepoint = sc.recover.Allow, sc.recover.FallBack, sc.recover.Recovery, sc.recover.Savepoint
+	o.Clock, o.Logger = rt.Clock, rt.Logger
+	if j.spec != nil {
+		o.Allow.Rescale = o.Allow.Rescale || j.spec.Rescale
+		if j.spec.Recovery == "none" {
+			o.Recovery = checkpoint.Fresh
+		}
+		if j.spec.Recovery == "latest_checkpoint" && rt.Bucket == nil {
+			rt.Logger.Warn("recovery latest_checkpoint without a bucket: the job starts fresh", "job", j.name)
+		}
+	}
+	bucket := rt.Bucket
+	if bucket == nil && o.Savepoint == "" {
+		return
+	}
+	if bucket == nil { // a restart goes on from what the execution before it kept here
+		bucket = memblob.OpenBucket(nil)
+		sc.atEnd = func() { _ = bucket.Close() }
+	}
+	first := true
+	cfg.Hold = func(ctx context.Context) (*checkpoint.Session, error) {
+		o := o
+		if !first { // a restart goes on from what this start has sealed
+			o.Savepoint, o.Recovery = "", checkpoint.FromLatest
+		}
+		s, err := checkpoint.Open(ctx, bucket, c.Plan.Job, o)
+		first = first && err != nil
+		return s, err
+	}
+}
+
+// content is the fingerprint of the job's specification, empty where it has functions without a name.
+func (j *Job) content() string {
+	spec, err := j.Spec()
+	if err != nil {
+		return ""
+	}
+	raw, err := json.Marshal(spec) // fields in a fixed order, maps sorted: canonical
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// Savepoint takes an epoch now and writes it whole to a URL as well: a copy of its own, which nothing deletes and from which the job, or
+// another one, can be started (FromSavepoint). It gives the number of the epoch once both are done. file:// and mem:// work in every
+// program; for s3://, gs:// and azblob:// it imports the driver of gocloud.dev. ErrSavepointExists says that the URL holds one.
+func (h *Handle) Savepoint(ctx context.Context, url string) (epoch int64, err error) {
+	if url == "" {
+		return 0, &Fault{Path: "savepoint", Problem: "the URL is empty", Hint: "give one such as file:///var/lib/savepoints/orders-1"}
+	}
+	return h.x.Savepoint(ctx, url)
+}
