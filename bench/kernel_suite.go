@@ -7,8 +7,6 @@ import (
 	"io"
 
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/zeebo/xxh3"
-
 	"github.com/arkflow-go/arkflow/bench/baseline"
 	"github.com/arkflow-go/arkflow/bench/events"
 	"github.com/arkflow-go/arkflow/column"
@@ -16,8 +14,10 @@ import (
 	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/kernel"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/shuffle"
+	"github.com/zeebo/xxh3"
 )
 
 // kernelJob is one column loop of the library beside its plain Go form. Both take a batch and give what they computed as a
@@ -277,15 +277,15 @@ func scatter(*column.Batch) (ours, plain columnLoop, err error) {
 func groupRows(keys int64) func(b *column.Batch) (ours, plain columnLoop, err error) {
 	const every = 16
 	return func(b *column.Batch) (ours, plain columnLoop, err error) {
-		layout, err := kernel.NewLayout(b.Schema, []int{0}, []aggregate.Agg{{Func: aggregate.CountRows, Names: []string{"count"}}, {Func: aggregate.Sum, Col: 1, Names: []string{"sum"}}})
+		l, err := layout.New(b.Schema, []int{0}, []aggregate.Agg{{Func: aggregate.CountRows, Names: []string{"count"}}, {Func: aggregate.Sum, Col: 1, Names: []string{"sum"}}})
 		if err != nil {
 			return nil, nil, err
 		}
 		schema := arrow.NewSchema([]arrow.Field{b.Schema.Field(0),
 			{Name: "window_start", Type: arrow.FixedWidthTypes.Timestamp_ms}, {Name: "window_end", Type: arrow.FixedWidthTypes.Timestamp_ms},
 			{Name: "count", Type: arrow.PrimitiveTypes.Int64}, {Name: "sum", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
-		agg := kernel.NewAggregator(layout)
-		results := kernel.NewResults(layout, schema, b.Pool(), func(column, value, problem string) error {
+		agg := kernel.NewAggregator(l)
+		results := kernel.NewResults(l, schema, b.Pool(), func(column, value, problem string) error {
 			return fmt.Errorf("%s: %s: %s", column, value, problem)
 		})
 		sink, err := foldWindows().Open(nil, operator.Stream{Schema: schema})

@@ -13,6 +13,7 @@ import (
 type openWindow struct {
 	start int64
 	pane  *kernel.Pane
+	id    int64 // of its part of the state; 0 before it has one
 }
 
 // openWindows are ascending by start.
@@ -29,7 +30,7 @@ func (o *openWindows) pane(start int64, agg *kernel.Aggregator) *kernel.Pane {
 		return list[i-1].pane
 	}
 	p := agg.Open()
-	*o = slices.Insert(list, i, openWindow{start, p})
+	*o = slices.Insert(list, i, openWindow{start: start, pane: p})
 	return p
 }
 
@@ -41,6 +42,7 @@ type instance struct {
 
 	open    openWindows
 	evicted tombstones
+	lastID  int64 // see openWindow
 
 	out     operator.Output // of the batch that is being processed
 	buckets buckets

@@ -8,8 +8,8 @@ import (
 	"github.com/arkflow-go/arkflow/expr"
 	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/fault"
-	"github.com/arkflow-go/arkflow/internal/kernel"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -60,12 +60,15 @@ type bound struct {
 	assigner Assigner
 	in       operator.Stream
 	out      operator.Stream
-	layout   *kernel.Layout
+	layout   *layout.Layout
 	keys     []int // key columns of the input
 	// schema is that of the input and of the columns that programs compute behind it; used are the columns of the input that are read.
 	schema   *arrow.Schema
 	programs []*expr.Program
 	used     []int
+
+	aggregates []Aggregate
+	widths     []int // result columns of each
 }
 
 // Bind implements operator.Operator.
@@ -91,11 +94,14 @@ func (d *description) Bind(in []operator.Stream) (operator.Bound, error) {
 		return nil, faults.Err()
 	}
 	schema := cols.schema()
-	layout, err := kernel.NewLayout(schema, keyCols, aggs)
+	l, err := layout.New(schema, keyCols, aggs)
 	if err != nil {
 		return nil, &fault.Fault{Path: "window", Problem: err.Error()}
 	}
-	b := &bound{assigner: d.assigner, in: in[0], layout: layout, keys: keyCols, schema: schema, programs: cols.programs}
+	b := &bound{assigner: d.assigner, in: in[0], layout: l, keys: keyCols, schema: schema, programs: cols.programs, aggregates: d.aggregates}
+	for _, a := range aggs {
+		b.widths = append(b.widths, len(a.Names))
+	}
 	b.used = append(append(b.used, keyCols...), cols.used...)
 	b.out = operator.Stream{Schema: resultSchema(schema, keyCols, aggs, d.assigner.lateness > 0), Time: in[0].Time}
 	if d.assigner.lateness > 0 {

@@ -25,6 +25,7 @@ type slice struct {
 	entered   bool // it is part of the running result
 	shown     bool // it is part of a result that was emitted; kept where there is a bound
 	cells     *kernel.Cells
+	id        int64 // of its part of the state; 0 before it has one
 }
 
 // in reports whether a window has the slice.
@@ -44,7 +45,8 @@ type sliding struct {
 	any        bool
 	edge       int64 // end of that window: no slice before it is changed any more
 	evicted    evictedTo
-	compactAt  int // keys in the index from which on it is looked for dead ones
+	compactAt  int   // keys in the index from which on it is looked for dead ones
+	lastID     int64 // see slice
 
 	out    operator.Output // of the batch that is being processed
 	strays []stray

@@ -1,7 +1,10 @@
 package window
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
@@ -10,66 +13,27 @@ import (
 	"github.com/arkflow-go/arkflow/state"
 )
 
+var sliceTables = [2]string{stateSlices, stateStrays}
+
 // Snapshot implements operator.Stateful.
 func (x *sliding) Snapshot(w state.Writer) error {
 	if err := x.save(w); err != nil {
 		return err
 	}
-	x.freeze(stateSlices, 1, x.slices, w)
-	id := int64(1)
-	for list := x.stragglers; len(list) > 0; id++ {
-		var first []*slice
-		first, list = x.apart(list)
-		x.freeze(stateStrays, id, first, w)
+	view := x.index.Views(x.maxParallelism())
+	for i, list := range [2][]*slice{x.slices, x.stragglers} {
+		for _, s := range list {
+			if s.id == 0 {
+				x.lastID++
+				s.id = x.lastID
+			}
+			w.Part(sliceTables[i], s.id, view(s.cells, s.at, s.from))
+		}
 	}
 	if t := x.evictedTable(); t.Rows > 0 {
 		w.Table(stateEvicted, t)
 	}
 	return nil
-}
-
-// savedFrom is the start of the first window that has a slice and is not closed.
-func (x *sliding) savedFrom(s *slice) int64 { return max(s.from, x.opened) }
-
-// apart gives the first of the stragglers that are saved under the same numbers, and the others. They stay apart over a restore, so that
-// floats are added up in the same order.
-func (x *sliding) apart(list []*slice) (first, alike []*slice) {
-	seen := map[[2]int64]bool{}
-	for _, s := range list {
-		name := [2]int64{s.at, x.savedFrom(s)}
-		if seen[name] {
-			alike = append(alike, s)
-			continue
-		}
-		seen[name] = true
-		first = append(first, s)
-	}
-	return first, alike
-}
-
-// freeze saves slices, no two of them alike, in tables of their own.
-func (x *sliding) freeze(name string, id int64, list []*slice, w state.Writer) {
-	keys := x.index.Freeze()
-	type frozen struct {
-		at, from int64
-		cells    *kernel.Cells
-	}
-	all := make([]frozen, len(list))
-	n := 0
-	for i, s := range list {
-		all[i] = frozen{s.at, x.savedFrom(s), s.cells.Freeze(keys)}
-		n += s.cells.Len()
-	}
-	groups := x.maxParallelism()
-	w.Part(name, id, view{n, func(emit func(state.Table)) error {
-		d := kernel.NewCellDump(keys, groups, n, emit)
-		for _, f := range all {
-			if err := d.AddCells(f.at, f.from, f.cells); err != nil {
-				return err
-			}
-		}
-		return d.Close()
-	}})
 }
 
 func (x *sliding) evictedTable() state.Table {
@@ -90,36 +54,16 @@ func (x *sliding) evictedTable() state.Table {
 // Restore implements operator.Stateful. A slice of which a task had closed windows that are open here, because another task's W
 // was lower, becomes a straggler: those windows are not fired again without the slices that are gone.
 func (x *sliding) Restore(r state.Reader) error {
-	if err := x.restore(r); err != nil {
+	opened, err := x.restore(r)
+	if err != nil {
 		return err
 	}
 	if to, ok := x.grid.ended(x.watermark); ok {
 		x.passed, x.any, x.edge = to, true, to+x.grid.size
 	}
-	for i, name := range [2]string{stateSlices, stateStrays} {
-		var made map[target]*slice
-		load := kernel.NewCellLoad(x.index, x.owned(), func(at, from int64) *kernel.Cells {
-			_, _, normal, last := x.cut.sliceOf(at)
-			to := target{at, from, last, i == 1 || from != max(normal, x.opened)}
-			if !to.straggler {
-				return x.slice(at).cells
-			}
-			s := made[to]
-			if s == nil {
-				s = &slice{at: at, from: from, last: last, straggler: true, cells: x.index.Cells()}
-				made[to] = s
-				x.stragglers = append(x.stragglers, s)
-			}
-			return s.cells
-		})
-		for t, err := range r.Tables(name) {
-			made = map[target]*slice{} // a key is in a table once, see apart
-			if err == nil {
-				err = load.Add(t)
-			}
-			if err != nil {
-				return fmt.Errorf("restore window: %w", err)
-			}
+	for i, name := range sliceTables {
+		if err := x.restoreSlices(r, name, i == 1, opened); err != nil {
+			return fmt.Errorf("restore window: %w", err)
 		}
 	}
 	if err := x.restoreEvicted(r); err != nil {
@@ -133,6 +77,43 @@ func (x *sliding) Restore(r state.Reader) error {
 	}
 	if x.processing {
 		x.arm()
+	}
+	return nil
+}
+
+// restoreSlices reads slices, or stragglers: each part of these is one. They stand in the order in which they were made, so that floats
+// are added up in the same order.
+func (x *sliding) restoreSlices(r state.Reader, name string, stragglers bool, opened []int64) error {
+	made := map[state.PartID]*slice{}
+	load := kernel.NewCellLoad(x.index, x.owned(), func(part state.PartID, at, from int64) (*kernel.Cells, error) {
+		if part.Task >= len(opened) {
+			return nil, fmt.Errorf("task %d has saved no value %q", part.Task, stateValue)
+		}
+		if s := made[part]; s != nil {
+			return s.cells, nil
+		}
+		from = max(from, opened[part.Task])
+		_, _, normal, last := x.cut.sliceOf(at)
+		if !stragglers && from == max(normal, x.opened) {
+			return x.slice(at).cells, nil
+		}
+		s := &slice{at: at, from: from, last: last, straggler: true, cells: x.index.Cells()}
+		made[part] = s
+		return s.cells, nil
+	})
+	for t, err := range r.Tables(name) {
+		if err == nil {
+			err = load.Add(t)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	parts := slices.SortedFunc(maps.Keys(made), func(a, b state.PartID) int {
+		return cmp.Or(cmp.Compare(a.Task, b.Task), cmp.Compare(a.ID, b.ID))
+	})
+	for _, p := range parts {
+		x.stragglers = append(x.stragglers, made[p])
 	}
 	return nil
 }

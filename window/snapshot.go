@@ -11,11 +11,11 @@ import (
 )
 
 // The state of a window operator, format 1: the value "window" (JSON, see saved), the table "windows" with the open
-// windows (see kernel.Dump), and the table "evicted" with one row for each tombstone and key group: window_start Int64, ms.
+// windows (see kernel.Dump), each a part, and the table "evicted" with one row for each tombstone and key group: window_start Int64, ms.
 //
-// Where windows overlap there are the tables "slices" and "stragglers" in place of "windows": window_start is the first
-// instant of the slice, #from the start of the first window that has it and that was not closed. Stragglers of one key that agree in both
-// stand in different tables, and are kept apart. A row of "evicted" is the last window of a key group that was evicted.
+// Where windows overlap there are the tables "slices" and "stragglers" in place of "windows", each slice a part: window_start is the first
+// instant of the slice, #from the start of the first window that has it. Windows that start before the task's `opened` were closed. A
+// row of "evicted" is the last window of a key group that was evicted.
 const (
 	stateFormat  = 1
 	stateValue   = "window"
@@ -29,6 +29,7 @@ const (
 type saved struct {
 	Format    int   `json:"format"`
 	Watermark int64 `json:"watermark,string"` // W of the operator; the least is taken where tasks are merged
+	Opened    int64 `json:"opened,string"`    // start of the first window that W had not closed
 	Clock     int64 `json:"clock,string"`     // processing time; the greatest is taken
 	SizeMs    int64 `json:"size_ms"`
 	SlideMs   int64 `json:"slide_ms,omitempty"` // of windows that do not follow each other without overlap or gap
@@ -37,7 +38,7 @@ type saved struct {
 
 // saved gives what the task knows.
 func (x *task) saved() saved {
-	s := saved{stateFormat, x.watermark, x.clock, x.grid.size, 0, x.grid.offset}
+	s := saved{stateFormat, x.watermark, x.opened, x.clock, x.grid.size, 0, x.grid.offset}
 	if x.grid.step != x.grid.size {
 		s.SlideMs = x.grid.step
 	}
@@ -53,27 +54,28 @@ func (x *task) save(w state.Writer) error {
 	return err
 }
 
-// restore reads what tasks knew.
-func (x *task) restore(r state.Reader) error {
+// restore reads what tasks knew, and gives what each had opened.
+func (x *task) restore(r state.Reader) (opened []int64, err error) {
 	want := x.saved()
 	for i, v := range r.Values(stateValue) {
 		var s saved
 		if err := json.Unmarshal(v, &s); err != nil {
-			return fmt.Errorf("restore window: %w", err)
+			return nil, fmt.Errorf("restore window: %w", err)
 		}
 		switch {
 		case s.Format != stateFormat:
-			return fmt.Errorf("restore window: state has format %d, this version reads %d", s.Format, stateFormat)
+			return nil, fmt.Errorf("restore window: state has format %d, this version reads %d", s.Format, stateFormat)
 		case s.SizeMs != want.SizeMs || s.OffsetMs != want.OffsetMs || s.SlideMs != want.SlideMs:
-			return fmt.Errorf("restore window: state is of %s, the job's are %s", s, want)
+			return nil, fmt.Errorf("restore window: state is of %s, the job's are %s", s, want)
 		}
 		if i == 0 {
 			x.watermark = s.Watermark
 		}
 		x.watermark, x.clock = min(x.watermark, s.Watermark), max(x.clock, s.Clock)
+		opened = append(opened, s.Opened)
 	}
 	x.advance(x.watermark)
-	return nil
+	return opened, nil
 }
 
 func (s saved) String() string {
@@ -90,58 +92,18 @@ func (x *instance) Snapshot(w state.Writer) error {
 	if err := x.save(w); err != nil {
 		return err
 	}
-	a := x.agg.Freeze()
-	var frozen, parted []openWindow
-	entries := 0
-	for _, o := range x.open {
-		if p := o.pane.Freeze(a); p != nil {
-			frozen = append(frozen, openWindow{o.start, p})
-			entries += p.Live()
-		} else {
-			parted = append(parted, o)
+	for i := range x.open {
+		o := &x.open[i]
+		if o.id == 0 {
+			x.lastID++
+			o.id = x.lastID
 		}
+		w.Part(stateWindows, o.id, o.pane.View(o.start, x.maxParallelism()))
 	}
-	layout, groups := x.b.layout, x.maxParallelism()
-	dump := func(list []openWindow, entries int, emit func(state.Table)) error {
-		d := kernel.NewDump(layout, groups, entries, emit)
-		for _, o := range list {
-			if err := d.Add(o.start, o.pane); err != nil {
-				return err
-			}
-		}
-		return d.Close()
-	}
-	if err := dump(parted, x.live()-entries, func(t state.Table) { w.Table(stateWindows, t) }); err != nil {
-		return err
-	}
-	w.Part(stateWindows, 1, view{entries, func(emit func(state.Table)) error { return dump(frozen, entries, emit) }})
 	if len(x.evicted) > 0 {
 		w.Table(stateEvicted, x.evictedTable())
 	}
 	return nil
-}
-
-// view is frozen entries.
-type view struct {
-	rows int
-	each func(emit func(state.Table)) error
-}
-
-func (v view) Rows() int     { return v.rows }
-func (v view) Settle() error { return nil }
-func (v view) Close()        {}
-
-func (v view) Each(_ state.View, emit func(state.Table) error) error {
-	var first error
-	err := v.each(func(t state.Table) {
-		if first == nil {
-			first = emit(t)
-		}
-	})
-	if first != nil {
-		return first
-	}
-	return err
 }
 
 func (x *instance) evictedTable() state.Table {
@@ -163,7 +125,7 @@ func (x *instance) evictedTable() state.Table {
 
 // Restore implements operator.Stateful.
 func (x *instance) Restore(r state.Reader) error {
-	if err := x.restore(r); err != nil {
+	if _, err := x.restore(r); err != nil {
 		return err
 	}
 	load := kernel.NewLoad(x.agg, x.owned(), func(start int64) (*kernel.Pane, error) { return x.pane(start), nil })

@@ -87,6 +87,28 @@ func (h *Heap) Restart() (old Heap) {
 	return old
 }
 
+// Memory is what the heap's strings lie in.
+func (h *Heap) Memory() []byte { return h.data }
+
+// CopyInto is Copy into memory that has room, or of which there is none.
+func (h *Heap) CopyInto(src *Heap, memory []byte) {
+	h.data = memory
+	h.Copy(src)
+}
+
+// Drop takes the string of a group away, or its tuples where the rule keeps ties.
+func (h *Heap) Drop(r *[2]uint64, rule *Rule) {
+	for w := r[1]; w != 0; {
+		v := h.At(w)
+		h.garbage += 4 + len(v)
+		w = 0
+		if rule != nil && rule.Ties {
+			w = binary.LittleEndian.Uint64(v)
+		}
+	}
+	*r = [2]uint64{}
+}
+
 // Copy makes an empty heap equal to another one.
 func (h *Heap) Copy(src *Heap) {
 	h.data, h.garbage = append(h.data[:0], src.data...), src.garbage

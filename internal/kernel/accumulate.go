@@ -5,35 +5,36 @@ import (
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
 )
 
 // accumulate feeds the arguments of n rows of a batch into their groups. The rows have been counted by find.
 func (t *table) accumulate(s *scratch, b *column.Batch, n int, at rowAt, refs []uint32) {
-	for i := range t.l.args {
-		arg := &t.l.args[i]
+	for i := range t.l.Args {
+		arg := &t.l.Args[i]
 		at, refs := at, refs
 		var c *column.Column
-		if arg.col >= 0 {
-			c = &b.Cols[arg.col]
+		if arg.Col >= 0 {
+			c = &b.Cols[arg.Col]
 		}
-		if arg.where != 0 || c != nil && at.anyNull(c, n) {
+		if arg.Where != 0 || c != nil && at.anyNull(c, n) {
 			at, refs = t.skip(s, b, c, arg, n, at, refs)
 			if len(refs) == 0 {
 				continue
 			}
 		}
-		for _, a := range arg.accs {
-			if a.kind == accBest {
+		for _, a := range arg.Accs {
+			if a.Kind == layout.AccBest {
 				t.addBest(s, a, b, at, refs)
 			}
 		}
 		switch {
-		case len(arg.accs) == 0:
-		case arg.kind == column.Decimal:
+		case len(arg.Accs) == 0:
+		case arg.Kind == column.Decimal:
 			t.addDecimals(arg, column.View[[2]uint64](c.Data), at, refs)
-		case arg.kind == column.Bytes:
-			for _, a := range arg.accs {
-				if a.kind == accMaxBytes {
+		case arg.Kind == column.Bytes:
+			for _, a := range arg.Accs {
+				if a.Kind == layout.AccMaxBytes {
 					t.addTexts(a, c, at, refs)
 				}
 			}
@@ -44,12 +45,12 @@ func (t *table) accumulate(s *scratch, b *column.Batch, n int, at rowAt, refs []
 }
 
 // skip counts for each group the rows that are null in c or for which the argument's condition is not true, and gives the others.
-func (t *table) skip(s *scratch, b *column.Batch, c *column.Column, arg *argument, n int, at rowAt, refs []uint32) (rowAt, []uint32) {
-	nulls := t.side(arg.nulls)
-	stride := uint32(t.l.stride)
+func (t *table) skip(s *scratch, b *column.Batch, c *column.Column, arg *layout.Argument, n int, at rowAt, refs []uint32) (rowAt, []uint32) {
+	nulls := t.side(arg.Nulls)
+	stride := uint32(t.l.Stride)
 	var where *column.Column
-	if arg.where != 0 {
-		where = &b.Cols[arg.where-1]
+	if arg.Where != 0 {
+		where = &b.Cols[arg.Where-1]
 	}
 	m := 0
 	for i := range n {
@@ -88,56 +89,56 @@ func words(scratch []uint64, c *column.Column, lo, n int, rows []uint32) []uint6
 }
 
 // addWordArgs feeds values that are one word each.
-func (t *table) addWordArgs(s *scratch, arg *argument, vals []uint64, refs []uint32) {
-	for _, a := range arg.accs {
-		switch a.kind {
-		case accSumInt:
+func (t *table) addWordArgs(s *scratch, arg *layout.Argument, vals []uint64, refs []uint32) {
+	for _, a := range arg.Accs {
+		switch a.Kind {
+		case layout.AccSumInt:
 			t.sumInts(a, vals, refs)
-		case accSumUint:
+		case layout.AccSumUint:
 			t.sumUints(a, vals, refs)
-		case accSumFloat:
-			sumFloats(t.rows[a.off:], vals, refs)
-		case accMax:
+		case layout.AccSumFloat:
+			sumFloats(t.rows[a.Off:], vals, refs)
+		case layout.AccMax:
 			x := uint64(0)
-			if a.invert {
+			if a.Invert {
 				x = ^x
 			}
 			v := vals
-			if arg.tag == keys.TagFloat {
+			if arg.Tag == keys.TagFloat {
 				v = s.vals2[:len(vals)]
 				for i, w := range vals {
 					v[i] = keys.Ordered(keys.FloatBits(math.Float64frombits(w)))
 				}
 			} else {
-				x ^= arg.flip()
+				x ^= arg.Flip()
 			}
-			greatest(t.rows[a.off:], v, refs, x)
+			greatest(t.rows[a.Off:], v, refs, x)
 		}
 	}
 }
 
 // sumInts adds signed integers; a wrap is counted, so that sum + 2^64 × wraps is exact.
-func (t *table) sumInts(a accumulator, vals []uint64, refs []uint32) {
-	rows := t.rows[a.off:]
+func (t *table) sumInts(a layout.Accumulator, vals []uint64, refs []uint32) {
+	rows := t.rows[a.Off:]
 	vals = vals[:len(refs)]
 	for i, ref := range refs {
 		v, s := vals[i], rows[ref]
 		n := s + v
 		rows[ref] = n
 		if int64((s^n)&(v^n)) < 0 {
-			t.side(a.side)[int(ref)/t.l.stride] += 1 - 2*int64(v>>63)
+			t.side(a.Side)[int(ref)/t.l.Stride] += 1 - 2*int64(v>>63)
 		}
 	}
 }
 
 // sumUints adds unsigned integers and counts carries.
-func (t *table) sumUints(a accumulator, vals []uint64, refs []uint32) {
-	rows := t.rows[a.off:]
+func (t *table) sumUints(a layout.Accumulator, vals []uint64, refs []uint32) {
+	rows := t.rows[a.Off:]
 	vals = vals[:len(refs)]
 	for i, ref := range refs {
 		n := rows[ref] + vals[i]
 		if n < vals[i] {
-			t.side(a.side)[int(ref)/t.l.stride]++
+			t.side(a.Side)[int(ref)/t.l.Stride]++
 		}
 		rows[ref] = n
 	}
@@ -159,17 +160,17 @@ func greatest(rows, vals []uint64, refs []uint32, x uint64) {
 }
 
 // addDecimals feeds decimals, two words each.
-func (t *table) addDecimals(arg *argument, vals [][2]uint64, at rowAt, refs []uint32) {
-	for _, a := range arg.accs {
-		if a.kind == accBest {
+func (t *table) addDecimals(arg *layout.Argument, vals [][2]uint64, at rowAt, refs []uint32) {
+	for _, a := range arg.Accs {
+		if a.Kind == layout.AccBest {
 			continue
 		}
 		for i, ref := range refs {
 			d := vals[at.row(i)]
-			if a.kind == accMaxDec {
-				r := (*[2]uint64)(t.rows[int(ref)+a.off:])
+			if a.Kind == layout.AccMaxDec {
+				r := (*[2]uint64)(t.rows[int(ref)+a.Off:])
 				x := uint64(0)
-				if a.invert {
+				if a.Invert {
 					x = ^x
 				}
 				hi, lo := d[1]^keys.SignBit^x, d[0]^x

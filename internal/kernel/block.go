@@ -3,6 +3,7 @@ package kernel
 import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
 )
 
 // blockRows is the number of rows that one pass works on, so that what several passes share stays in the first caches.
@@ -47,22 +48,22 @@ func (t *table) find(s *scratch, n int, at rowAt) ([]uint32, error) {
 	}
 	refs := s.refs[:n]
 	a := s.keys[0]
-	switch t.l.mode {
-	case keyWord:
+	switch t.l.Mode {
+	case layout.KeyWord:
 		keys := keys.Words(s.k0[:], a, at.lo, n, at.rows)
 		if at.anyNull(a, n) {
 			t.findWordsNull(refs, keys, a, at)
 		} else {
 			t.findWords(refs, keys)
 		}
-	case keyPair:
+	case layout.KeyPair:
 		b := s.pairKeys(n, at)
 		if at.anyNull(a, n) || b != nil && at.anyNull(b, n) {
 			t.findPairsNull(refs, s, n, a, b, at)
 		} else {
 			t.findPairs(refs, s, n, nil)
 		}
-	case keyBytes:
+	case layout.KeyBytes:
 		s.bytesKeys(a, n, at)
 		t.findPairs(refs, s, n, func(i int) []byte { return a.Bytes(at.row(i)) })
 	default:
@@ -76,19 +77,19 @@ func (t *table) find(s *scratch, n int, at rowAt) ([]uint32, error) {
 func (t *table) lookupRow(s *scratch, at rowAt) uint32 {
 	a := s.keys[0]
 	row := at.row(0)
-	switch t.l.mode {
-	case keyWord:
+	switch t.l.Mode {
+	case layout.KeyWord:
 		if a.IsNull(row) {
 			return t.nullRef
 		}
 		k := keys.Words(s.k0[:], a, at.lo, 1, at.rows)[0]
 		return t.lookup(k*t.mul, k, 0)
-	case keyPair:
+	case layout.KeyPair:
 		b := s.pairKeys(1, at)
 		if mask := nullMask(a, b, row); mask != 0 {
 			return t.nullRefs[nullKeyOf(mask, s.k0[0], s.k1[0], b == nil)]
 		}
-	case keyBytes:
+	case layout.KeyBytes:
 		s.bytesKeys(a, 1, at)
 		if s.k1[0]>>56 == keys.LongText {
 			return t.lookupLong(s.k0[0], a.Bytes(row))
@@ -130,11 +131,11 @@ func (s *scratch) bytesKeys(c *column.Column, n int, at rowAt) {
 }
 
 // encodedKeys fills k0, k1 and hash from the written form of the key columns.
-func (s *scratch) encodedKeys(l *Layout, n int, at rowAt) {
+func (s *scratch) encodedKeys(l *layout.Layout, n int, at rowAt) {
 	s.enc = s.enc[:0]
 	for i := range n {
 		for j, c := range s.keys {
-			s.enc = keys.Append(s.enc, l.keyTypes[j], c, at.row(i))
+			s.enc = keys.Append(s.enc, l.KeyTypes[j], c, at.row(i))
 		}
 		s.encEnd[i] = uint32(len(s.enc))
 	}

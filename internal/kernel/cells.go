@@ -14,6 +14,7 @@ type Cells struct {
 	dense bool
 	at    []uint32 // sparse: row of each number, 0 where there is none; nil while there is no map
 	rows  int64
+	form  *form // see View
 }
 
 // Cells gives sparse cells without rows.
@@ -37,7 +38,8 @@ func (c *Cells) thin() {
 		return
 	}
 	c.t.own()
-	t, stride, end := c.t, c.t.l.stride, c.t.l.stride
+	c.form = nil
+	t, stride, end := c.t, c.t.l.Stride, c.t.l.Stride
 	for ref := stride; ref < int(t.end); ref += stride {
 		if t.rows[ref+1] == 0 {
 			continue
@@ -63,7 +65,7 @@ func (c *Cells) Clear() {
 	}
 	c.t.own()
 	clear(c.t.rows[:c.t.end])
-	c.t.end, c.rows = uint32(c.t.l.stride), 0
+	c.t.end, c.rows, c.form = uint32(c.t.l.Stride), 0, nil
 	c.t.clearSides()
 }
 
@@ -83,7 +85,7 @@ func (c *Cells) SizeBytes() int { return c.t.sizeBytes() + 4*cap(c.at) }
 
 // unmap gives the map back, all zero.
 func (c *Cells) unmap() {
-	stride := c.t.l.stride
+	stride := c.t.l.Stride
 	for ref := stride; ref < int(c.t.end); ref += stride {
 		c.at[c.t.rows[ref]] = 0
 	}
@@ -95,7 +97,7 @@ func (c *Cells) ready(n int) error {
 	c.t.own()
 	numbers := c.x.Len() + 1
 	if c.dense {
-		stride := c.t.l.stride
+		stride := c.t.l.Stride
 		if g := c.t.groups() + 1; g < numbers {
 			if err := c.t.reserveRows(numbers - g); err != nil {
 				return err
@@ -111,7 +113,7 @@ func (c *Cells) ready(n int) error {
 	if c.at == nil {
 		c.x.takeMap(c)
 		c.at = growMap(c.at, numbers)
-		stride := c.t.l.stride
+		stride := c.t.l.Stride
 		for ref := stride; ref < int(c.t.end); ref += stride {
 			c.at[c.t.rows[ref]] = uint32(ref)
 		}
@@ -139,7 +141,7 @@ func (c *Cells) locate(refs, nums []uint32, count uint64) error {
 		return err
 	}
 	t := c.t
-	rows, stride := t.rows, uint32(t.l.stride)
+	rows, stride := t.rows, uint32(t.l.Stride)
 	refs = refs[:len(nums)]
 	if c.dense {
 		live := uint64(0)
@@ -199,7 +201,7 @@ func addBlock(into []*Cells, b *column.Batch, n int, at rowAt) error {
 		return err
 	}
 	for _, c := range into {
-		if b.Schema == x.l.partial {
+		if b.Schema == x.l.Partial() {
 			if err := c.addPartial(b, n, at, nums); err != nil {
 				return err
 			}
@@ -207,7 +209,7 @@ func addBlock(into []*Cells, b *column.Batch, n int, at rowAt) error {
 		}
 		c.rows += int64(n)
 		if c.dense && x.simple {
-			if arg := &b.Cols[x.l.args[0].col]; !at.anyNull(arg, n) {
+			if arg := &b.Cols[x.l.Args[0].Col]; !at.anyNull(arg, n) {
 				if err := c.ready(n); err != nil {
 					return err
 				}
@@ -236,7 +238,7 @@ func (t *table) countAndSum(nums []uint32, vals []uint64) {
 		r[1]++
 		r[2] = n
 		if int64((s^n)&(v^n)) < 0 {
-			t.side(t.l.args[0].accs[0].side)[g] += 1 - 2*int64(v>>63)
+			t.side(t.l.Args[0].Accs[0].Side)[g] += 1 - 2*int64(v>>63)
 		}
 	}
 	t.live += int(live)
@@ -249,7 +251,7 @@ func (c *Cells) Has(b *column.Batch, row int) (bool, error) {
 		return false, nil
 	}
 	if c.dense {
-		ref := int(g) * c.t.l.stride
+		ref := int(g) * c.t.l.Stride
 		return ref < int(c.t.end) && c.t.rows[ref+1] > 0, nil
 	}
 	if err := c.ready(0); err != nil {
@@ -331,28 +333,6 @@ func (c *Cells) each(f func(nums, refs []uint32) error) error {
 		}
 		return f(nums, refs)
 	})
-}
-
-// Copy gives cells of the same kind with the same rows.
-func (c *Cells) Copy() *Cells {
-	d := &Cells{x: c.x, t: c.x.table(), dense: c.dense, rows: c.rows}
-	d.t.copyRows(c.t)
-	return d
-}
-
-// copyRows makes an empty table of cells equal to another one.
-func (t *table) copyRows(src *table) {
-	if len(t.rows) < int(src.end) {
-		t.rows = make([]uint64, src.end)
-	}
-	copy(t.rows, src.rows[:src.end])
-	t.end, t.live = src.end, src.live
-	for i, s := range src.sides {
-		t.sides[i] = slices.Clone(s)
-	}
-	for i := range src.heaps {
-		t.heaps[i].Copy(&src.heaps[i])
-	}
 }
 
 // Densely gives dense cells where others of the index were dense, that is where they held more than half of its keys; sparse

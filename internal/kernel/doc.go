@@ -3,11 +3,12 @@
 // An [Aggregator] keeps one [Pane] for each open window: a hash table from keys to rows of accumulators, which it
 // fills from batches and empties into result batches:
 //
-//	layout, err := kernel.NewLayout(schema, []int{0}, []kernel.Agg{{Func: kernel.CountRows}})
-//	agg := kernel.NewAggregator(layout)
+//	l, err := layout.New(schema, []int{0}, []aggregate.Agg{{Func: aggregate.CountRows, Names: []string{"n"}}})
+//	agg := kernel.NewAggregator(l)
 //	pane := agg.Open()
 //	err = pane.AddRange(batch, 0, batch.Rows)
 //
+// [Pane.View] gives a pane as it is, to be saved by another goroutine, in a time that does not depend on its size.
 // Where windows overlap, an [Index] numbers the keys and [Cells] keep accumulators by these numbers; they can be added to each other.
 //
 // Loops work on blocks of rows that stay in the first caches. They hold no batch memory after they return, and nothing

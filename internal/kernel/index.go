@@ -4,12 +4,13 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/extreme"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
 )
 
 // Index numbers keys, from 1 on. The Cells that share it hold accumulators by these numbers, so that a key is looked up
 // once however many of them it has. Use it from one goroutine.
 type Index struct {
-	l *Layout // of cells: the key is the number
+	l *layout.Layout // of cells: the key is the number
 	// simple: all that is kept beside the count is one sum of integers.
 	simple bool
 	t      *table
@@ -23,51 +24,17 @@ type Index struct {
 	mapped []*Cells   // those that have a map, the one used last at the end
 	maps   [][]uint32 // maps that nobody has, all zero
 	idle   []*table   // empty tables of cells
+	spares spares
 }
 
 // maxMapped is the number of cells that keep a map from numbers to their rows: those that were written last.
 const maxMapped = 4
 
 // NewIndex gives an empty index for cells with the accumulators of a layout.
-func NewIndex(l *Layout) *Index {
-	x := &Index{l: l.cells(), t: newTable(l.index())}
-	x.simple = len(l.args) == 1 && l.args[0].where == 0 && len(l.args[0].accs) == 1 && l.args[0].accs[0].kind == accSumInt
+func NewIndex(l *layout.Layout) *Index {
+	x := &Index{l: l.Cells(), t: newTable(l.Index())}
+	x.simple = len(l.Args) == 1 && l.Args[0].Where == 0 && len(l.Args[0].Accs) == 1 && l.Args[0].Accs[0].Kind == layout.AccSumInt
 	return x
-}
-
-// index is the layout of a table that has only keys.
-func (l *Layout) index() *Layout {
-	c := *l
-	c.args, c.outs, c.sides, c.heaps, c.buffer, c.stride = nil, nil, 0, 0, false, l.count+1
-	return &c
-}
-
-// cells is the layout of accumulators under a number.
-func (l *Layout) cells() *Layout {
-	c := *l
-	shift := l.count - 1
-	c.mode, c.count, c.buffer = keyWord, 1, false
-	c.stride -= shift
-	c.args = append([]argument(nil), l.args...)
-	for i := range c.args {
-		c.args[i].accs = append([]accumulator(nil), c.args[i].accs...)
-		for j := range c.args[i].accs {
-			c.args[i].accs[j].off -= shift
-		}
-	}
-	return &c
-}
-
-// Subtractable reports whether rows can be taken out of all accumulators again without a trace: counts and exact sums.
-func (l *Layout) Subtractable() bool {
-	for _, arg := range l.args {
-		for _, a := range arg.accs {
-			if !a.wraps() {
-				return false
-			}
-		}
-	}
-	return true
 }
 
 // Len is the number of keys, those that have no cell any more included.
@@ -75,7 +42,7 @@ func (x *Index) Len() int { return x.t.groups() }
 
 // number finds the numbers of the keys of a block and adds keys that are new.
 func (x *Index) number(n int, at rowAt) ([]uint32, error) {
-	if a := x.s.keys[0]; x.t.l.mode == keyWord && !at.anyNull(a, n) {
+	if a := x.s.keys[0]; x.t.l.Mode == layout.KeyWord && !at.anyNull(a, n) {
 		if err := x.t.reserve(n); err != nil {
 			return nil, err
 		}
@@ -88,7 +55,7 @@ func (x *Index) number(n int, at rowAt) ([]uint32, error) {
 		return nil, err
 	}
 	nums := x.nums[:len(refs)]
-	if x.t.l.stride == 2 {
+	if x.t.l.Stride == 2 {
 		for i, ref := range refs {
 			nums[i] = ref / 2
 		}
@@ -120,16 +87,20 @@ func (t *table) numberWords(nums []uint32, keys []uint64) {
 // Lookup gives the number of the key of a physical row, 0 where it has none.
 func (x *Index) Lookup(b *column.Batch, row int) uint32 {
 	x.useKeys(b)
-	return x.t.lookupRow(&x.s, rowAt{lo: row}) / uint32(x.t.l.stride)
+	return x.t.lookupRow(&x.s, rowAt{lo: row}) / uint32(x.t.l.Stride)
 }
 
 func (x *Index) useKeys(b *column.Batch) {
-	x.s.keys = x.t.l.takeKeys(x.s.keys[:0], b)
+	x.s.keys = x.t.l.TakeKeys(x.s.keys[:0], b)
 }
 
 // keyRefs gives the rows of the keys of cells.
 func (x *Index) keyRefs(t *table, refs []uint32) []uint32 {
-	out, stride := x.keys[:len(refs)], uint32(x.t.l.stride)
+	return keyRefsOf(x.keys[:], x.t, t, refs)
+}
+
+func keyRefsOf(out []uint32, keys, t *table, refs []uint32) []uint32 {
+	out, stride := out[:len(refs)], uint32(keys.l.Stride)
 	for i, ref := range refs {
 		out[i] = uint32(t.rows[ref]) * stride
 	}
@@ -143,19 +114,19 @@ func (x *Index) table() *table {
 		x.idle = x.idle[:n-1]
 		return t
 	}
-	t := &table{l: x.l, end: uint32(x.l.stride), rows: make([]uint64, 8*x.l.stride)}
-	t.sides = make([][]int64, x.l.sides)
-	t.heaps = make([]extreme.Heap, x.l.heaps)
+	t := &table{l: x.l, end: uint32(x.l.Stride), rows: make([]uint64, 8*x.l.Stride), spares: &x.spares}
+	t.sides = make([][]int64, x.l.Sides)
+	t.heaps = make([]extreme.Heap, x.l.Heaps)
 	return t
 }
 
 // giveTable keeps an emptied table for the next cells, where there are few.
 func (x *Index) giveTable(t *table) {
-	if len(x.idle) >= 2*idleTables || t.shared {
+	if !t.detach() || len(x.idle) >= 2*idleTables {
 		return
 	}
 	clear(t.rows[:t.end])
-	t.end = uint32(t.l.stride)
+	t.end = uint32(t.l.Stride)
 	t.clearSides()
 	x.idle = append(x.idle, t)
 }
@@ -205,7 +176,7 @@ func (x *Index) Compact(cells []*Cells) bool {
 	keep := make([]uint32, x.Len()+1)
 	n := 0
 	for _, c := range cells {
-		for ref := c.t.l.stride; ref < int(c.t.end); ref += c.t.l.stride {
+		for ref := c.t.l.Stride; ref < int(c.t.end); ref += c.t.l.Stride {
 			if k := &keep[c.t.rows[ref]]; *k == 0 && c.t.rows[ref+1] > 0 {
 				*k = 1
 				n++
@@ -221,6 +192,7 @@ func (x *Index) Compact(cells []*Cells) bool {
 	x.maps = nil
 	if len(cells) == 0 {
 		x.idle = fewIdle(x.idle)
+		x.spares.drop()
 	}
 	for _, c := range cells {
 		c.thin()
@@ -228,13 +200,13 @@ func (x *Index) Compact(cells []*Cells) bool {
 	t := newTable(x.t.l)
 	for g := 1; g < len(keep); g++ {
 		if keep[g] != 0 {
-			keep[g] = t.copyKey(x.t, uint32(g*x.t.l.stride)) / uint32(t.l.stride)
+			keep[g] = t.copyKey(x.t, uint32(g*x.t.l.Stride)) / uint32(t.l.Stride)
 		}
 	}
 	x.t = t
 	for _, c := range cells {
 		c.t.own()
-		for ref := c.t.l.stride; ref < int(c.t.end); ref += c.t.l.stride {
+		for ref := c.t.l.Stride; ref < int(c.t.end); ref += c.t.l.Stride {
 			c.t.rows[ref] = uint64(keep[c.t.rows[ref]])
 		}
 	}
@@ -247,17 +219,17 @@ func (t *table) copyKey(src *table, ref uint32) uint32 {
 		return 0 // t has no more groups than src
 	}
 	k0, k1 := src.rows[ref], uint64(0)
-	if t.l.count > 1 {
+	if t.l.Count > 1 {
 		k1 = src.rows[ref+1]
 	}
-	mask, null := src.nullSet[ref]
+	mask := src.nullMask(ref)
 	switch {
-	case null && t.l.mode == keyWord:
+	case mask != 0 && t.l.Mode == layout.KeyWord:
 		t.nullRef = t.pushNull(1, k0, 0)
 		return t.nullRef
-	case null:
-		return t.probeNull(nullKeyOf(mask, k0, k1, len(t.l.keyCols) == 1))
-	case t.l.mode >= keyBytes && k1>>56 == keys.LongText:
+	case mask != 0:
+		return t.probeNull(nullKeyOf(mask, k0, k1, len(t.l.KeyCols) == 1))
+	case t.l.Mode >= layout.KeyBytes && k1>>56 == keys.LongText:
 		return t.probeLong(k0, src.longKey(k1))
 	}
 	return t.insert(src.hashOf(ref), k0, k1)
@@ -265,7 +237,7 @@ func (t *table) copyKey(src *table, ref uint32) uint32 {
 
 // SizeBytes is the memory of the keys, and of what cells share.
 func (x *Index) SizeBytes() int {
-	n := x.t.sizeBytes()
+	n := x.t.sizeBytes() + x.spares.sizeBytes()
 	for _, m := range x.maps {
 		n += 4 * cap(m)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -237,7 +238,7 @@ func TestK3EveryFormOfKeyGivesTheSameGroups(t *testing.T) {
 		b := bl.Finish()
 		l := layoutOf(t, s, len(types))
 		byText, byHash, byBytes := map[string]int{}, map[uint64]string{}, map[string]string{}
-		hash := keys.Hash(nil, b, l.keyCols)
+		hash := keys.Hash(nil, b, l.KeyCols)
 		for r := range b.Rows {
 			text := keyText(b, r)
 			byText[text]++
@@ -247,7 +248,7 @@ func TestK3EveryFormOfKeyGivesTheSameGroups(t *testing.T) {
 			byHash[hash[r]] = text
 			var enc []byte
 			for i := range types {
-				enc = keys.Append(enc, l.keyTypes[i], &b.Cols[i], r)
+				enc = keys.Append(enc, l.KeyTypes[i], &b.Cols[i], r)
 			}
 			if was, ok := byBytes[string(enc)]; ok {
 				require.Equal(t, was, text, "two keys, one encoding")
@@ -264,8 +265,8 @@ func TestK3EveryFormOfKeyGivesTheSameGroups(t *testing.T) {
 		}
 		require.Equal(t, len(byText), groupsOf(t, b, len(types)))
 		written := *l
-		written.mode, written.count = keyEncoded, 2
-		written.stride = 3
+		written.Mode, written.Count = layout.KeyEncoded, 2
+		written.Stride = 3
 		p := NewAggregator(&written).Open()
 		require.NoError(t, p.AddRange(b, 0, b.Rows))
 		require.Equal(t, len(byText), p.Live())
@@ -273,13 +274,13 @@ func TestK3EveryFormOfKeyGivesTheSameGroups(t *testing.T) {
 }
 
 // decodeAll reads a written key back, compares it with the row and writes it again.
-func decodeAll(t *rapid.T, enc []byte, b *column.Batch, l *Layout, row int) (again []byte) {
+func decodeAll(t *rapid.T, enc []byte, b *column.Batch, l *layout.Layout, row int) (again []byte) {
 	rest := enc
 	for i := range b.Cols {
 		c := &b.Cols[i]
 		f, next, err := keys.Decode(rest)
 		require.NoError(t, err)
-		require.Equal(t, l.keyTypes[i], f.Type)
+		require.Equal(t, l.KeyTypes[i], f.Type)
 		require.Equal(t, c.IsNull(row), f.Null)
 		if !f.Null && c.Kind == column.Bytes {
 			require.Equal(t, c.String(row), string(f.Bytes))

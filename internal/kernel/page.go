@@ -5,13 +5,14 @@ import (
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/internal/sheet"
 )
 
 // page is a batch that is being filled with groups, column by column.
 type page struct {
 	sheet.Sheet
-	l     *Layout
+	l     *layout.Layout
 	keys  []filler // key columns
 	fill  []filler // the others
 	limit int      // bytes of strings in one column of a batch, a single larger string excepted
@@ -92,7 +93,7 @@ func (t *table) heapBytes() (n int) {
 
 // keyBytes is an upper bound of the string bytes of a group's key.
 func (t *table) keyBytes(ref uint32) int {
-	if t.l.mode >= keyBytes && t.rows[ref+1]>>56 == keys.LongText {
+	if t.l.Mode >= layout.KeyBytes && t.rows[ref+1]>>56 == keys.LongText {
 		return len(t.longKey(t.rows[ref+1]))
 	}
 	return keys.InlineText
@@ -100,10 +101,10 @@ func (t *table) keyBytes(ref uint32) int {
 
 // stringBytes is the string bytes of a group's accumulators.
 func (t *table) stringBytes(ref uint32) (n int) {
-	for _, arg := range t.l.args {
-		for _, a := range arg.accs {
-			if w := t.rows[int(ref)+a.off+1:]; (a.kind == accMaxBytes || a.kind == accBest) && w[0] != 0 {
-				n += len(t.heaps[a.side].At(w[0]))
+	for _, arg := range t.l.Args {
+		for _, a := range arg.Accs {
+			if w := t.rows[int(ref)+a.Off+1:]; (a.Kind == layout.AccMaxBytes || a.Kind == layout.AccBest) && w[0] != 0 {
+				n += len(t.heaps[a.Side].At(w[0]))
 			}
 		}
 	}
@@ -135,15 +136,15 @@ func (s *page) close() {
 }
 
 // keyFillers write the key columns, which are the first from column `first` on.
-func keyFillers(l *Layout, first int) []filler {
-	switch l.mode {
-	case keyWord:
+func keyFillers(l *layout.Layout, first int) []filler {
+	switch l.Mode {
+	case layout.KeyWord:
 		return []filler{func(s *page, at int, t *table, refs []uint32) error {
 			s.keyWords(first, at, t, refs, 0)
 			return nil
 		}}
-	case keyPair:
-		if len(l.keyCols) == 1 {
+	case layout.KeyPair:
+		if len(l.KeyCols) == 1 {
 			return []filler{func(s *page, at int, t *table, refs []uint32) error {
 				s.keyDecimals(first, at, t, refs)
 				return nil
@@ -154,7 +155,7 @@ func keyFillers(l *Layout, first int) []filler {
 			s.keyWords(first+1, at, t, refs, 1)
 			return nil
 		}}
-	case keyBytes:
+	case layout.KeyBytes:
 		return []filler{func(s *page, at int, t *table, refs []uint32) error {
 			s.keyStrings(first, at, t, refs)
 			return nil
@@ -176,11 +177,11 @@ func (s *page) keyWords(col, at int, t *table, refs []uint32, i int) {
 
 // keyNulls makes null the keys whose column of that bit is.
 func (s *page) keyNulls(c *column.Column, at int, t *table, refs []uint32, bit uint8) {
-	if len(t.nullSet) == 0 {
+	if len(t.nulls) == 0 {
 		return
 	}
 	for j, ref := range refs {
-		if t.nullSet[ref]&bit != 0 {
+		if t.nullMask(ref)&bit != 0 {
 			s.Null(c, at+j)
 		}
 	}
@@ -227,7 +228,7 @@ func (s *page) keyTuples(first, at int, t *table, refs []uint32) error {
 	var inline [16]byte
 	for j, ref := range refs {
 		key := t.encodedKey(ref, &inline)
-		for i := range t.l.keyCols {
+		for i := range t.l.KeyCols {
 			f, rest, err := keys.Decode(key)
 			if err != nil {
 				return err

@@ -5,6 +5,8 @@ import (
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/chunk"
+	"github.com/arkflow-go/arkflow/internal/layout"
+	"github.com/arkflow-go/arkflow/internal/partition"
 )
 
 const (
@@ -20,7 +22,7 @@ const (
 
 // Aggregator keeps the panes of an operator and what they share. Use it from one goroutine.
 type Aggregator struct {
-	l        *Layout
+	l        *layout.Layout
 	s        scratch // for the rows of batches
 	folding  scratch // for the entries of partitions
 	partials partials
@@ -34,27 +36,27 @@ type Aggregator struct {
 	open      int // panes
 	large     bool
 	noParts   bool
+	spares    spares
 
 	many, few, foldAt int // manyGroups, fewGroups and foldRows
 }
 
 // NewAggregator gives an aggregator without panes.
-func NewAggregator(l *Layout) *Aggregator {
+func NewAggregator(l *layout.Layout) *Aggregator {
 	return &Aggregator{l: l, many: manyGroups, few: fewGroups, foldAt: foldRows}
 }
 
 // Layout is that of the panes.
-func (a *Aggregator) Layout() *Layout { return a.l }
+func (a *Aggregator) Layout() *layout.Layout { return a.l }
 
 // KeepExact makes Live of all panes exact from now on: panes are no longer partitioned. Whoever compares
 // Live with a bound calls it when the bound comes near.
 func (a *Aggregator) KeepExact() { a.noParts = true }
 
-// smallTable is the table that partitions share; it is empty. Its hash skips the bits by which partitions are chosen.
+// smallTable is the table that partitions share; it is empty.
 func (a *Aggregator) smallTable() *table {
 	if a.small == nil {
-		a.small = newTable(a.l)
-		a.small.mul <<= partBits
+		a.small = small(a.l)
 	}
 	return a.small
 }
@@ -65,7 +67,9 @@ type Pane struct {
 	t    *table // nil while the pane is partitioned
 	p    *parts
 	rows int64
-	seen int // groups that each gave last of a partitioned pane, 0 where it was not called
+	seen int   // groups that each gave last of a partitioned pane, 0 where it was not called
+	form *form // see View
+	last *View
 }
 
 // Open gives an empty pane.
@@ -83,7 +87,13 @@ func (a *Aggregator) takeTable() *table {
 		a.idle = a.idle[:n-1]
 		return t
 	}
-	return newTable(a.l)
+	return a.table()
+}
+
+func (a *Aggregator) table() *table {
+	t := newTable(a.l)
+	t.spares = &a.spares
+	return t
 }
 
 func (a *Aggregator) takeParts() *parts {
@@ -91,7 +101,7 @@ func (a *Aggregator) takeParts() *parts {
 		a.partsIdle = nil
 		return p
 	}
-	return newParts(&a.chunks, a.l)
+	return newParts(a)
 }
 
 // Close forgets the rows of a pane. Its memory, and the keys of a table of which more than half had rows, serve the next one.
@@ -100,17 +110,18 @@ func (p *Pane) Close() {
 	a.open--
 	if p.p != nil {
 		if p.seen == 0 {
-			p.seen = p.p.upper()
+			p.seen = p.p.Upper()
 		}
 		a.large = p.seen >= a.few
 		a.giveParts(p.p)
 	} else {
-		a.large = a.l.buffer && p.t.live >= a.many
+		a.large = a.l.Buffer && p.t.live >= a.many
 		a.giveTable(p.t)
 	}
-	p.t, p.p, p.rows, p.seen = nil, nil, 0, 0
+	p.t, p.p, p.rows, p.seen, p.form, p.last = nil, nil, 0, 0, nil, nil
 	if a.open == 0 {
 		a.idle = fewIdle(a.idle)
+		a.spares.drop()
 	}
 	if a.open == 0 && !a.large && a.chunks.Used == 0 {
 		a.chunks, a.partsIdle, a.small = chunk.Memory{}, nil, nil
@@ -134,16 +145,17 @@ func (a *Aggregator) giveParts(p *parts) {
 }
 
 func (a *Aggregator) giveTable(t *table) {
-	if t.shared {
-		return
-	}
-	tooLarge := len(t.rows) > 1<<16 && t.live < len(t.rows)/t.l.stride/8
+	tooLarge := len(t.rows) > 1<<16 && t.live < len(t.rows)/t.l.Stride/8
 	if len(a.idle) >= idleTables || tooLarge || a.large && !a.noParts {
 		return
 	}
 	if t.live*2 <= t.groups() || len(t.bytes) > keptKeys {
+		if !t.detach() {
+			return
+		}
 		t.clearKeys()
 	} else {
+		t.own()
 		t.clearRows()
 	}
 	a.idle = append(a.idle, t)
@@ -155,7 +167,7 @@ func (p *Pane) Rows() int64 { return p.rows }
 // Live is the number of groups that have rows; of a partitioned pane it is a bound from above (see KeepExact).
 func (p *Pane) Live() int {
 	if p.p != nil {
-		return p.p.upper()
+		return p.p.Upper()
 	}
 	return p.t.live
 }
@@ -193,19 +205,19 @@ func (p *Pane) Has(b *column.Batch, row int) bool {
 
 // useKeys points the scratch at the key columns of a batch.
 func (a *Aggregator) useKeys(b *column.Batch) {
-	a.s.keys = a.l.takeKeys(a.s.keys[:0], b)
+	a.s.keys = a.l.TakeKeys(a.s.keys[:0], b)
 }
 
 // block adds at most blockRows rows.
 func (p *Pane) block(b *column.Batch, n int, at rowAt) error {
 	a := p.a
-	if b.Schema == a.l.partial {
+	if b.Schema == a.l.Partial() {
 		return p.blockPartial(b, n, at)
 	}
 	p.rows += int64(n)
 	if p.p != nil {
 		if keys, vals, ok := a.partArgs(b, n, at); ok {
-			p.p.append(a, keys, vals)
+			p.p.Append(keys, vals, p.p.full)
 			if !p.p.stuck {
 				return nil
 			}
@@ -223,7 +235,7 @@ func (p *Pane) block(b *column.Batch, n int, at rowAt) error {
 		return err
 	}
 	p.t.accumulate(&a.s, b, n, at, refs)
-	if p.t.live >= a.many && a.l.buffer && !a.noParts {
+	if p.t.live >= a.many && a.l.Buffer && !a.noParts {
 		p.partition()
 	}
 	return nil
@@ -238,7 +250,7 @@ func (p *Pane) partition() {
 	p.a.large = true
 	parts := p.a.takeParts()
 	parts.scatter(p.t)
-	p.t, p.p = nil, parts
+	p.t, p.p, p.form = nil, parts, nil
 }
 
 // Settle moves a partitioned pane into a table.
@@ -246,14 +258,17 @@ func (p *Pane) Settle() error {
 	if p.p == nil {
 		return nil
 	}
-	t := newTable(p.a.l)
-	for at := range partCount {
-		if err := p.p.load(p.a, t, at, false); err != nil {
+	t := p.a.table()
+	if n := slotsFor(p.Live()); n > len(t.slots) {
+		t.resize(n) // at once: keys come in the order of their hashes
+	}
+	for at := range partition.Count {
+		if err := p.p.load(&p.a.folding, t, at, false); err != nil {
 			return err
 		}
 	}
 	p.a.giveParts(p.p)
-	p.t, p.p = t, nil
+	p.t, p.p, p.form = t, nil, nil
 	return nil
 }
 
@@ -264,8 +279,8 @@ func (p *Pane) each(f func(t *table, refs []uint32) error) error {
 	}
 	t := p.a.smallTable()
 	p.seen = 0
-	for at := range partCount {
-		err := p.p.load(p.a, t, at, true)
+	for at := range partition.Count {
+		err := p.p.load(&p.a.folding, t, at, true)
 		p.seen += t.live
 		if err == nil {
 			err = t.each(&p.a.folding, f)
@@ -279,7 +294,7 @@ func (p *Pane) each(f func(t *table, refs []uint32) error) error {
 }
 
 func (t *table) each(s *scratch, f func(t *table, refs []uint32) error) error {
-	stride := uint32(t.l.stride)
+	stride := uint32(t.l.Stride)
 	refs, rows := &s.rowRefs, t.rows
 	for ref := stride; ref < t.end; {
 		n := uint32(0)
@@ -291,7 +306,7 @@ func (t *table) each(s *scratch, f func(t *table, refs []uint32) error) error {
 		}
 		for ; ref < t.end && n < blockRows; ref += stride {
 			refs[n&(blockRows-1)] = ref
-			n += 1 - uint32((rows[int(ref)+t.l.count]-1)>>63)
+			n += 1 - uint32((rows[int(ref)+t.l.Count]-1)>>63)
 		}
 		if n > 0 {
 			if err := f(t, refs[:n]); err != nil {
@@ -304,7 +319,7 @@ func (t *table) each(s *scratch, f func(t *table, refs []uint32) error) error {
 
 // SizeBytes is the memory that all panes and what they share hold.
 func (a *Aggregator) SizeBytes(open []*Pane) int {
-	n := a.chunks.SizeBytes()
+	n := a.chunks.SizeBytes() + a.spares.sizeBytes()
 	for _, t := range a.idle {
 		n += t.sizeBytes()
 	}

@@ -11,21 +11,22 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/state"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 )
 
 // resultSchemaOf is the schema of the results of a layout.
-func resultSchemaOf(l *Layout) *arrow.Schema {
+func resultSchemaOf(l *layout.Layout) *arrow.Schema {
 	var fields []arrow.Field
-	for _, k := range l.keyCols {
-		fields = append(fields, l.schema.Field(k))
+	for _, k := range l.KeyCols {
+		fields = append(fields, l.Schema.Field(k))
 	}
 	ts := arrow.FixedWidthTypes.Timestamp_ms
 	fields = append(fields, arrow.Field{Name: "window_start", Type: ts}, arrow.Field{Name: "window_end", Type: ts})
-	for _, o := range l.outs {
-		fields = append(fields, arrow.Field{Name: o.name, Type: o.typ, Nullable: true})
+	for _, o := range l.Outs {
+		fields = append(fields, arrow.Field{Name: o.Name, Type: o.Typ, Nullable: true})
 	}
 	return arrow.NewSchema(fields, nil)
 }
@@ -52,7 +53,7 @@ func rowsOf(t require.TestingT, p *Pane) (out []string) {
 	return out
 }
 
-func layoutOf(t require.TestingT, s *arrow.Schema, keys int, fns ...aggregate.Func) *Layout {
+func layoutOf(t require.TestingT, s *arrow.Schema, keys int, fns ...aggregate.Func) *layout.Layout {
 	var cols []int
 	for i := range keys {
 		cols = append(cols, i)
@@ -66,7 +67,7 @@ func layoutOf(t require.TestingT, s *arrow.Schema, keys int, fns ...aggregate.Fu
 			}
 		}
 	}
-	l, err := NewLayout(s, cols, aggs)
+	l, err := layout.New(s, cols, aggs)
 	require.NoError(t, err)
 	return l
 }
@@ -121,12 +122,23 @@ func TestPartitionedPanesGiveWhatTablesGive(t *testing.T) {
 	})
 }
 
+// tablesOf gives what a view gives, which is closed.
+func tablesOf(t require.TestingT, v, since *View) (tables []state.Table) {
+	var before state.View
+	if since != nil {
+		before = since
+	}
+	require.NoError(t, v.Each(before, func(t state.Table) error {
+		tables = append(tables, t)
+		return nil
+	}))
+	v.Close()
+	return tables
+}
+
 // reload saves a pane and loads it into another aggregator.
 func reload(t require.TestingT, a *Aggregator, p *Pane) *Pane {
-	var tables []state.Table
-	d := NewDump(p.a.l, 128, p.Live(), func(t state.Table) { tables = append(tables, t) })
-	require.NoError(t, d.Add(7, p))
-	require.NoError(t, d.Close())
+	tables := tablesOf(t, p.View(7, 128), nil)
 	out := a.Open()
 	load := NewLoad(a, state.Range{End: 128}, func(w int64) (*Pane, error) {
 		require.Equal(t, int64(7), w)

@@ -9,6 +9,7 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/internal/sheet"
 )
 
@@ -27,7 +28,7 @@ type Results struct {
 }
 
 // NewResults gives a writer of result batches in memory of the pool. The schema is that of the columns named above.
-func NewResults(l *Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
+func NewResults(l *layout.Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
 	return newResults(l, l, schema, pool, overflow)
 }
 
@@ -36,12 +37,12 @@ func NewCellResults(x *Index, schema *arrow.Schema, pool *column.Pool, overflow 
 	return newResults(x.t.l, x.l, schema, pool, overflow)
 }
 
-func newResults(keys, l *Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
+func newResults(keys, l *layout.Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
 	r := &Results{overflow: overflow}
-	k := len(l.keyCols)
+	k := len(l.KeyCols)
 	r.page = page{l: l, Sheet: sheet.Sheet{Schema: schema, Pool: pool, First: k, Shared: 2}, keys: keyFillers(keys, 0), limit: column.MaxBatchBytes}
-	for i := range l.outs {
-		r.fill = append(r.fill, r.output(k+2+i, &l.outs[i]))
+	for i := range l.Outs {
+		r.fill = append(r.fill, r.output(k+2+i, &l.Outs[i]))
 	}
 	return r
 }
@@ -81,19 +82,19 @@ func (r *Results) write(n int, start, end int64, times bool, emit func(b *column
 }
 
 // output gives the filler of an output column.
-func (r *Results) output(col int, o *output) filler {
+func (r *Results) output(col int, o *layout.Output) filler {
 	l := r.l
-	if o.arg < 0 {
+	if o.Arg < 0 {
 		return func(s *page, at int, t *table, refs []uint32) error {
-			dst, rows := s.Words(&s.B.Cols[col], at, len(refs)), t.rows[l.count:]
+			dst, rows := s.Words(&s.B.Cols[col], at, len(refs)), t.rows[l.Count:]
 			for i, ref := range refs {
 				dst[i] = rows[ref]
 			}
 			return nil
 		}
 	}
-	arg := &l.args[o.arg]
-	if o.fn == aggregate.CountValues {
+	arg := &l.Args[o.Arg]
+	if o.Fn == aggregate.CountValues {
 		return func(s *page, at int, t *table, refs []uint32) error {
 			dst := s.Words(&s.B.Cols[col], at, len(refs))
 			for i, ref := range refs {
@@ -102,16 +103,16 @@ func (r *Results) output(col int, o *output) filler {
 			return nil
 		}
 	}
-	acc := arg.accs[o.acc]
-	if acc.kind == accBest {
-		return bestFiller(col, o.value, acc)
+	acc := arg.Accs[o.Acc]
+	if acc.Kind == layout.AccBest {
+		return bestFiller(col, o.Value, acc)
 	}
 	write := r.writer(col, o, arg, acc)
 	return func(s *page, at int, t *table, refs []uint32) error {
 		if err := write(s, at, t, refs); err != nil {
 			return err
 		}
-		if t.sides[arg.nulls] == nil {
+		if t.sides[arg.Nulls] == nil {
 			return nil
 		}
 		c := &s.B.Cols[col]
@@ -125,64 +126,64 @@ func (r *Results) output(col int, o *output) filler {
 }
 
 // values is the number of an argument's values in a group that are not null.
-func (t *table) values(arg *argument, ref uint32) uint64 {
-	return t.refCount(ref) - uint64(t.sideAt(arg.nulls, ref))
+func (t *table) values(arg *layout.Argument, ref uint32) uint64 {
+	return t.refCount(ref) - uint64(t.sideAt(arg.Nulls, ref))
 }
 
 // writer gives the filler of an accumulator's result, groups without values not regarded.
-func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) filler {
-	switch acc.kind {
-	case accSumDec:
+func (r *Results) writer(col int, o *layout.Output, arg *layout.Argument, acc layout.Accumulator) filler {
+	switch acc.Kind {
+	case layout.AccSumDec:
 		return r.decimalSum(col, o, arg, acc)
-	case accMaxDec:
+	case layout.AccMaxDec:
 		return func(s *page, at int, t *table, refs []uint32) error {
 			dst := column.View[[2]uint64](s.B.Cols[col].Data)[at:]
-			x := acc.inversion()
+			x := acc.Inversion()
 			for i, ref := range refs {
-				w := t.rows[int(ref)+acc.off:]
+				w := t.rows[int(ref)+acc.Off:]
 				dst[i] = [2]uint64{w[0] ^ x, w[1] ^ x ^ keys.SignBit}
 			}
 			return nil
 		}
-	case accMaxBytes:
+	case layout.AccMaxBytes:
 		return func(s *page, at int, t *table, refs []uint32) error {
 			for i, ref := range refs {
 				var v []byte
-				if w := t.rows[int(ref)+acc.off+1]; w != 0 {
-					v = t.heaps[acc.side].At(w)
+				if w := t.rows[int(ref)+acc.Off+1]; w != 0 {
+					v = t.heaps[acc.Side].At(w)
 				}
 				s.PutBytes(col, at+i, v)
 			}
 			return nil
 		}
-	case accMax:
+	case layout.AccMax:
 		return func(s *page, at int, t *table, refs []uint32) error {
 			s.greatest(col, at, t, refs, arg, acc)
 			return nil
 		}
-	case accSumFloat:
-		if o.fn == aggregate.Avg {
+	case layout.AccSumFloat:
+		if o.Fn == aggregate.Avg {
 			return meanFiller(col, arg, func(t *table, ref uint32) float64 {
-				return math.Float64frombits(t.rows[int(ref)+acc.off])
+				return math.Float64frombits(t.rows[int(ref)+acc.Off])
 			})
 		}
 		return func(s *page, at int, t *table, refs []uint32) error {
-			s.copyWords(col, at, t, refs, acc.off)
+			s.copyWords(col, at, t, refs, acc.Off)
 			return nil
 		}
 	}
-	if o.fn == aggregate.Avg {
+	if o.Fn == aggregate.Avg {
 		return meanFiller(col, arg, func(t *table, ref uint32) float64 { return t.intSum(acc, ref) })
 	}
 	return func(s *page, at int, t *table, refs []uint32) error {
-		s.copyWords(col, at, t, refs, acc.off)
-		if t.sides[acc.side] == nil {
+		s.copyWords(col, at, t, refs, acc.Off)
+		if t.sides[acc.Side] == nil {
 			return nil
 		}
 		for i, ref := range refs {
-			if t.sideAt(acc.side, ref) != 0 {
-				problem := fmt.Sprintf("sum does not fit %s", o.typ)
-				if err := r.overflow(o.name, t.bigSum(acc, ref).String(), problem); err != nil {
+			if t.sideAt(acc.Side, ref) != 0 {
+				problem := fmt.Sprintf("sum does not fit %s", o.Typ)
+				if err := r.overflow(o.Name, t.bigSum(acc, ref).String(), problem); err != nil {
 					return err
 				}
 				s.Null(&s.B.Cols[col], at+i)
@@ -190,14 +191,6 @@ func (r *Results) writer(col int, o *output, arg *argument, acc accumulator) fil
 		}
 		return nil
 	}
-}
-
-// inversion is what values are xored with for Min.
-func (a accumulator) inversion() uint64 {
-	if a.invert {
-		return ^uint64(0)
-	}
-	return 0
 }
 
 // copyWords writes a word of each group.
@@ -211,15 +204,15 @@ func (s *page) copyWords(col, at int, t *table, refs []uint32, off int) {
 }
 
 // greatest writes the values that the words of a Min or Max stand for.
-func (s *page) greatest(col, at int, t *table, refs []uint32, arg *argument, acc accumulator) {
+func (s *page) greatest(col, at int, t *table, refs []uint32, arg *layout.Argument, acc layout.Accumulator) {
 	c := &s.B.Cols[col]
-	w, rows, x := s.Words(c, at, len(refs)), t.rows[acc.off:], acc.inversion()
-	if arg.tag == keys.TagFloat {
+	w, rows, x := s.Words(c, at, len(refs)), t.rows[acc.Off:], acc.Inversion()
+	if arg.Tag == keys.TagFloat {
 		for i, ref := range refs {
 			w[i] = keys.Unordered(rows[ref] ^ x)
 		}
 	} else {
-		x ^= arg.flip()
+		x ^= arg.Flip()
 		for i, ref := range refs {
 			w[i] = rows[ref] ^ x
 		}
@@ -227,7 +220,7 @@ func (s *page) greatest(col, at int, t *table, refs []uint32, arg *argument, acc
 	s.Put(c, at, w)
 }
 
-func meanFiller(col int, arg *argument, sum func(t *table, ref uint32) float64) filler {
+func meanFiller(col int, arg *layout.Argument, sum func(t *table, ref uint32) float64) filler {
 	return func(s *page, at int, t *table, refs []uint32) error {
 		dst := column.View[float64](s.B.Cols[col].Data)[at:]
 		for i, ref := range refs {
@@ -241,29 +234,29 @@ func meanFiller(col int, arg *argument, sum func(t *table, ref uint32) float64) 
 }
 
 // intSum is the sum of a group as the nearest float, two roundings at most.
-func (t *table) intSum(acc accumulator, ref uint32) float64 {
-	w := t.rows[int(ref)+acc.off]
+func (t *table) intSum(acc layout.Accumulator, ref uint32) float64 {
+	w := t.rows[int(ref)+acc.Off]
 	f := float64(int64(w))
-	if acc.kind == accSumUint {
+	if acc.Kind == layout.AccSumUint {
 		f = float64(w)
 	}
-	if k := t.sideAt(acc.side, ref); k != 0 {
+	if k := t.sideAt(acc.Side, ref); k != 0 {
 		f += float64(k) * (1 << 64)
 	}
 	return f
 }
 
 // bigSum is the exact sum of a group.
-func (t *table) bigSum(acc accumulator, ref uint32) *big.Int {
-	w := t.rows[int(ref)+acc.off:]
-	sum := big.NewInt(t.sideAt(acc.side, ref))
-	switch acc.kind {
-	case accSumDec:
+func (t *table) bigSum(acc layout.Accumulator, ref uint32) *big.Int {
+	w := t.rows[int(ref)+acc.Off:]
+	sum := big.NewInt(t.sideAt(acc.Side, ref))
+	switch acc.Kind {
+	case layout.AccSumDec:
 		sum.Lsh(sum, 128)
 		hi := big.NewInt(int64(w[1]))
 		sum.Add(sum, hi.Lsh(hi, 64))
 		return sum.Add(sum, new(big.Int).SetUint64(w[0]))
-	case accSumUint:
+	case layout.AccSumUint:
 		return sum.Add(sum.Lsh(sum, 64), new(big.Int).SetUint64(w[0]))
 	}
 	return sum.Add(sum.Lsh(sum, 64), big.NewInt(int64(w[0])))

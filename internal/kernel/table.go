@@ -1,16 +1,20 @@
 package kernel
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/arkflow-go/arkflow/internal/extreme"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/layout"
+	"github.com/arkflow-go/arkflow/internal/partition"
 )
 
-// fib is 2^64 divided by the golden ratio: a multiplication by it spreads keys over the high bits.
-const fib = 0x9E3779B97F4A7C15
+// fib spreads keys over the high bits of the product.
+const fib = partition.Spread
 
 const (
 	minSlots    = 64
@@ -24,7 +28,7 @@ var errTooManyGroups = errors.New("more than 2^32 words of groups in one window:
 // row's first word. The slots of the hash table hold refs; 0 is a free slot, and row 0 is never used. A group whose
 // count of rows is 0 is a key that was kept from an earlier window. Neither slots nor rows hold pointers.
 type table struct {
-	l     *Layout
+	l     *layout.Layout
 	slots []uint32
 	shift uint   // index of a hash: hash >> shift
 	mul   uint64 // keyWord: hash = key × mul
@@ -34,11 +38,19 @@ type table struct {
 
 	nullRef  uint32             // keyWord: the group of null, 0 where there is none
 	nullRefs map[nullKey]uint32 // keyPair: groups of keys with a null
-	nullSet  map[uint32]uint8   // keyWord, keyPair: which columns of the group's key are null, by ref
+	nulls    []nullGroup        // keyWord, keyPair: groups whose key has a null, ascending
 	bytes    []byte             // keyBytes, keyEncoded: keys that are too long for the row, see longKey
 	sides    [][]int64          // by ref / stride; grown when first needed: counts of nulls, wraps of sums
 	heaps    []extreme.Heap
-	shared   bool // a frozen view has the rows, sides and heaps too: see own
+	lease    *lease  // where a view may have the rows, sides and heaps too: see own
+	lent     bool    // a view may have bytes and nulls, up to where they are
+	spares   *spares // nil of tables that are never frozen
+}
+
+// nullGroup says which columns of a group's key are null: bit i for column i.
+type nullGroup struct {
+	ref  uint32
+	mask uint8
 }
 
 type nullKey struct {
@@ -46,20 +58,20 @@ type nullKey struct {
 	k0, k1 uint64
 }
 
-func newTable(l *Layout) *table {
-	t := &table{l: l, mul: fib, end: uint32(l.stride)}
-	t.sides = make([][]int64, l.sides)
-	t.heaps = make([]extreme.Heap, l.heaps)
+func newTable(l *layout.Layout) *table {
+	t := &table{l: l, mul: fib, end: uint32(l.Stride)}
+	t.sides = make([][]int64, l.Sides)
+	t.heaps = make([]extreme.Heap, l.Heaps)
 	t.resize(minSlots)
-	t.rows = make([]uint64, l.stride*(1+minSlots/4))
+	t.rows = make([]uint64, l.Stride*(1+minSlots/4))
 	return t
 }
 
 // groups is the number of groups, those without rows included.
-func (t *table) groups() int { return int(t.end)/t.l.stride - 1 }
+func (t *table) groups() int { return int(t.end)/t.l.Stride - 1 }
 
 // refCount gives the number of rows of a group.
-func (t *table) refCount(ref uint32) uint64 { return t.rows[int(ref)+t.l.count] }
+func (t *table) refCount(ref uint32) uint64 { return t.rows[int(ref)+t.l.Count] }
 
 // slotsFor is the number of slots for n groups.
 func slotsFor(n int) int {
@@ -80,7 +92,7 @@ func (t *table) reserve(n int) error {
 
 // reserveRows makes room for the rows of n more groups.
 func (t *table) reserveRows(n int) error {
-	need := int(t.end) + n*t.l.stride
+	need := int(t.end) + n*t.l.Stride
 	if need <= len(t.rows) {
 		return nil
 	}
@@ -101,20 +113,32 @@ func (t *table) reserveRows(n int) error {
 func (t *table) resize(n int) {
 	t.slots = make([]uint32, n)
 	t.shift = uint(64 - bits.TrailingZeros(uint(n)))
-	for ref := uint32(t.l.stride); ref < t.end; ref += uint32(t.l.stride) {
-		if _, null := t.nullSet[ref]; !null {
-			t.link(t.hashOf(ref), ref)
+	nulls := t.nulls
+	for ref := uint32(t.l.Stride); ref < t.end; ref += uint32(t.l.Stride) {
+		if len(nulls) > 0 && nulls[0].ref == ref {
+			nulls = nulls[1:]
+			continue
 		}
+		t.link(t.hashOf(ref), ref)
 	}
+}
+
+// nullMask says which columns of a group's key are null.
+func (t *table) nullMask(ref uint32) uint8 {
+	i, ok := slices.BinarySearchFunc(t.nulls, ref, func(n nullGroup, ref uint32) int { return cmp.Compare(n.ref, ref) })
+	if !ok {
+		return 0
+	}
+	return t.nulls[i].mask
 }
 
 // hashOf gives the hash of a group's key from its row.
 func (t *table) hashOf(ref uint32) uint64 {
 	r := t.rows[ref:]
 	switch {
-	case t.l.mode == keyWord:
+	case t.l.Mode == layout.KeyWord:
 		return r[0] * t.mul
-	case t.l.mode != keyPair && r[1]>>56 == keys.LongText:
+	case t.l.Mode != layout.KeyPair && r[1]>>56 == keys.LongText:
 		return r[0]
 	}
 	return keys.Fold(r[0], r[1])
@@ -140,16 +164,16 @@ func (t *table) insert(hash, k0, k1 uint64) uint32 {
 func (t *table) push(k0, k1 uint64) uint32 {
 	ref := t.end
 	t.rows[ref] = k0
-	if t.l.count > 1 {
+	if t.l.Count > 1 {
 		t.rows[ref+1] = k1
 	}
-	t.end += uint32(t.l.stride)
+	t.end += uint32(t.l.Stride)
 	return ref
 }
 
 // side gives the side column i with room for every group.
 func (t *table) side(i int) []int64 {
-	if n := len(t.rows)/t.l.stride + 1; len(t.sides[i]) < n {
+	if n := len(t.rows)/t.l.Stride + 1; len(t.sides[i]) < n {
 		t.sides[i] = append(t.sides[i], make([]int64, n-len(t.sides[i]))...)
 	}
 	return t.sides[i]
@@ -158,7 +182,7 @@ func (t *table) side(i int) []int64 {
 // sideAt reads a side column that may not be there.
 func (t *table) sideAt(i int, ref uint32) int64 {
 	if s := t.sides[i]; s != nil {
-		if g := int(ref) / t.l.stride; g < len(s) {
+		if g := int(ref) / t.l.Stride; g < len(s) {
 			return s[g]
 		}
 	}
@@ -177,7 +201,7 @@ func (t *table) spilled() bool {
 
 // clearRows forgets the rows of all groups and keeps their keys.
 func (t *table) clearRows() {
-	s, k := t.l.stride, t.l.count
+	s, k := t.l.Stride, t.l.Count
 	rows := t.rows[:t.end]
 	switch s - k {
 	case 1:
@@ -210,15 +234,18 @@ func (t *table) clearSides() {
 func (t *table) clearKeys() {
 	clear(t.slots)
 	clear(t.rows[:t.end])
-	t.end = uint32(t.l.stride)
+	t.end = uint32(t.l.Stride)
 	t.nullRef, t.bytes = 0, t.bytes[:0]
-	t.nullRefs, t.nullSet = nil, nil
+	if t.lent {
+		t.bytes, t.lent = nil, false
+	}
+	t.nullRefs, t.nulls = nil, nil
 	t.clearSides()
 }
 
 // sizeBytes is the memory that the table holds.
 func (t *table) sizeBytes() int {
-	n := 4*len(t.slots) + 8*len(t.rows) + cap(t.bytes) + 48*len(t.nullRefs) + 16*len(t.nullSet)
+	n := 4*len(t.slots) + 8*len(t.rows) + cap(t.bytes) + 48*len(t.nullRefs) + 8*cap(t.nulls)
 	for _, s := range t.sides {
 		n += 8 * cap(s)
 	}

@@ -54,7 +54,7 @@ func (t *table) probeWord(k uint64) uint32 {
 func (t *table) addWords(refs []uint32, keys []uint64) {
 	refs = refs[:len(keys)]
 	slots, shift, mul, mask := t.slots, t.shift&63, t.mul, uint64(len(t.slots)-1)
-	rows, live, end, stride := t.rows, uint64(0), t.end, uint32(t.l.stride)
+	rows, live, end, stride := t.rows, uint64(0), t.end, uint32(t.l.Stride)
 	for i, k := range keys {
 		h := k * mul >> shift
 		ref := slots[h&mask]
@@ -78,7 +78,7 @@ func (t *table) addWords(refs []uint32, keys []uint64) {
 
 // countRow counts one row of a group.
 func (t *table) countRow(ref uint32) {
-	r := &t.rows[int(ref)+t.l.count]
+	r := &t.rows[int(ref)+t.l.Count]
 	t.live += int((*r - 1) >> 63)
 	*r++
 }
@@ -101,10 +101,7 @@ func (t *table) findWordsNull(refs []uint32, keys []uint64, c *column.Column, at
 
 func (t *table) pushNull(mask uint8, k0, k1 uint64) uint32 {
 	ref := t.push(k0, k1)
-	if t.nullSet == nil {
-		t.nullSet = map[uint32]uint8{}
-	}
-	t.nullSet[ref] = mask
+	t.nulls = append(t.nulls, nullGroup{ref, mask})
 	return ref
 }
 
@@ -236,7 +233,7 @@ func (t *table) lookup(hash, k0, k1 uint64) uint32 {
 	h, mask := hash>>(t.shift&63), uint64(len(t.slots)-1)
 	for {
 		ref := t.slots[h&mask]
-		if ref == 0 || t.rows[ref] == k0 && (t.l.count == 1 || t.rows[ref+1] == k1) {
+		if ref == 0 || t.rows[ref] == k0 && (t.l.Count == 1 || t.rows[ref+1] == k1) {
 			return ref
 		}
 		h++

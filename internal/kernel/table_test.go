@@ -9,6 +9,7 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/aggregate"
 	"github.com/arkflow-go/arkflow/internal/keys"
+	"github.com/arkflow-go/arkflow/internal/partition"
 	"github.com/arkflow-go/arkflow/state"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,10 +37,10 @@ func TestNoPatternOfKeysMakesLookupsLong(t *testing.T) {
 		require.NoError(t, table.reserve(n))
 		pairs := newTable(layoutOf(t, fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64), 2))
 		require.NoError(t, pairs.reserve(n))
-		var parts [partCount]int
+		var parts [partition.Count]int
 		for i := range uint64(n) {
 			k := key(i)
-			parts[k*fib>>(64-partBits)]++
+			parts[k*fib>>(64-partition.Bits)]++
 			table.probeWord(k)
 			pairs.probePair(keys.Fold(k, i%3), k, i%3)
 		}
@@ -50,7 +51,7 @@ func TestNoPatternOfKeysMakesLookupsLong(t *testing.T) {
 		for _, p := range parts {
 			most = max(most, p)
 		}
-		assert.Less(t, most, 4*n/partCount, "%s: rows of a partition", name)
+		assert.Less(t, most, 4*n/partition.Count, "%s: rows of a partition", name)
 	}
 }
 
@@ -71,10 +72,7 @@ func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	p := NewAggregator(l).Open()
 	b := batchOf(s, []any{"a", 1}, []any{"b", 2})
 	require.NoError(t, p.AddRange(b, 0, 2))
-	var good state.Table
-	d := NewDump(l, 128, 2, func(t state.Table) { good = t })
-	require.NoError(t, d.Add(0, p))
-	require.NoError(t, d.Close())
+	good := tablesOf(t, p.View(0, 128), nil)[0]
 	a := NewAggregator(l)
 	load := NewLoad(a, state.Range{End: 128}, func(int64) (*Pane, error) { return a.Open(), nil })
 	require.NoError(t, load.Add(good))

@@ -1,0 +1,238 @@
+package kernel
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/aggregate"
+	"github.com/arkflow-go/arkflow/state"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// epochs is a store of one pane's state: what was sealed, a base and what changed since then.
+type epochs struct {
+	view   *View
+	tables []state.Table
+	want   []string // the results when it was frozen
+
+	writing sync.WaitGroup
+}
+
+// seal writes a view beside the rows; changed is the number of groups that it may give where the last view is of the same form.
+func (e *epochs) seal(t assert.TestingT, v *View, want []string, base, settle bool) {
+	before, held := e.view, e.want
+	if base || before == nil {
+		e.tables, before, held = nil, nil, nil
+	}
+	var since state.View
+	if before != nil {
+		since = before
+	}
+	e.view, e.want = v, want
+	e.writing.Go(func() {
+		if settle {
+			assert.NoError(t, v.Settle())
+		}
+		for range 2 { // it may be called again
+			n := 0
+			var got []state.Table
+			assert.NoError(t, v.Each(since, func(t state.Table) error {
+				n += t.Rows
+				got = append(got, t)
+				return nil
+			}))
+			if before == nil || before.form == v.form {
+				assert.Equal(t, lacking(want, held), n, "rows of an epoch")
+			}
+			e.tables = append(e.tables, got...)
+		}
+		v.Close()
+	})
+}
+
+// lacking is how many of the lines are not in another sorted list.
+func lacking(lines, in []string) (n int) {
+	for _, l := range lines {
+		if _, ok := slices.BinarySearch(in, l); !ok {
+			n++
+		}
+	}
+	return n
+}
+
+// TestS6EpochsOfAPaneHoldWhatChanged: whatever happens to a pane between barriers (folds, a move into partitions or out of them, sums
+// beyond 64 bits, nulls), base and deltas are what it was at the last barrier, and a delta has the changed groups alone.
+func TestS6EpochsOfAPaneHoldWhatChanged(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		types := []arrow.DataType{rapid.SampledFrom([]arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64}).Draw(t, "key")}
+		for range rapid.IntRange(0, 3).Draw(t, "args") {
+			types = append(types, rapid.SampledFrom([]arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int16, arrow.FixedWidthTypes.Boolean}).Draw(t, "arg"))
+		}
+		s := fieldsOf(types...)
+		l := layoutOf(t, s, 1, aggregate.CountValues, aggregate.Sum, aggregate.Min, aggregate.Max, aggregate.Avg)
+		parted, plain := NewAggregator(l), NewAggregator(l)
+		parted.many, parted.few, parted.foldAt = 20, 5, rapid.IntRange(1, 300).Draw(t, "fold")
+		plain.KeepExact()
+		hot := rapid.Bool().Draw(t, "skew")
+		for range rapid.IntRange(1, 3).Draw(t, "windows") {
+			p, q := parted.Open(), plain.Open()
+			e := &epochs{}
+			for range rapid.IntRange(1, 6).Draw(t, "steps") {
+				if rapid.IntRange(0, 4).Draw(t, "rows") > 0 {
+					b := wordsBatch(t, s, hot)
+					n := b.Rows
+					if rapid.Bool().Draw(t, "few") {
+						n = min(n, 20)
+					}
+					require.NoError(t, p.AddRange(b, 0, n))
+					require.NoError(t, q.AddRange(b, 0, n))
+					b.Release()
+				}
+				if rapid.IntRange(0, 9).Draw(t, "settle the pane") == 0 {
+					require.NoError(t, p.Settle())
+				}
+				switch rapid.IntRange(0, 3).Draw(t, "barrier") {
+				case 0:
+				case 1:
+					v := p.View(7, 128)
+					if rapid.Bool().Draw(t, "written in part") {
+						stop := errors.New("stop")
+						require.ErrorIs(t, cmpErr(v.Each(nil, func(state.Table) error { return stop }), v.Rows() == 0, stop), stop)
+					}
+					v.Close()
+					v.Close()
+					require.ErrorIs(t, v.Settle(), errClosed)
+				default:
+					e.writing.Wait()
+					v := p.View(7, 128)
+					e.seal(t, v, rowsOf(t, q), rapid.IntRange(0, 5).Draw(t, "base") == 0, rapid.Bool().Draw(t, "settled first"))
+				}
+			}
+			if rapid.Bool().Draw(t, "closes while it is written") {
+				p.Close()
+				p = nil
+			}
+			e.writing.Wait()
+			if e.view != nil {
+				fresh := NewAggregator(l)
+				fresh.many = parted.many
+				out := fresh.Open()
+				load := NewLoad(fresh, state.Range{End: 128}, func(int64) (*Pane, error) { return out, nil })
+				for _, table := range e.tables {
+					require.NoError(t, load.Add(table))
+				}
+				require.Equal(t, e.want, rowsOf(t, out))
+				rows := int64(0)
+				require.NoError(t, out.each(func(t *table, refs []uint32) error {
+					for _, ref := range refs {
+						rows += int64(t.refCount(ref))
+					}
+					return nil
+				}))
+				require.Equal(t, rows, out.Rows())
+			}
+			if p != nil {
+				p.Close()
+			}
+			q.Close()
+		}
+		require.Zero(t, parted.chunks.Held(), "all pins are gone")
+		require.Zero(t, parted.chunks.Used)
+	})
+}
+
+// cmpErr is an error, or another one where there was nothing that could have failed.
+func cmpErr(err error, empty bool, other error) error {
+	if err == nil && empty {
+		return other
+	}
+	return err
+}
+
+func fill(t testing.TB, p *Pane, s *arrow.Schema, lo, hi int, add int64) {
+	const rows = 8192
+	keys, vals := make([]int64, rows), make([]int64, rows)
+	for ; lo < hi; lo += rows {
+		n := min(rows, hi-lo)
+		for i := range n {
+			keys[i], vals[i] = int64(lo+i)*7919, add
+		}
+		b := column.NewBatch(nil, s, n)
+		b.Cols[0].Data, b.Cols[1].Data = column.BytesOf(keys), column.BytesOf(vals)
+		require.NoError(t, p.AddRange(b, 0, n))
+	}
+}
+
+func TestCopiesGoIntoMemoryThatViewsGaveBack(t *testing.T) {
+	s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64)
+	a := NewAggregator(layoutOf(t, s, 1, aggregate.Sum))
+	a.KeepExact()
+	p := a.Open()
+	const n = 20_000
+	fill(t, p, s, 0, n, math.MaxInt64) // sums wrap at the second round: there are sides
+	fill(t, p, s, 0, n, math.MaxInt64)
+	first, side := unsafe.SliceData(p.t.rows), unsafe.SliceData(p.t.sides[1])
+	v := p.View(0, 128)
+	fill(t, p, s, 0, 1, 1)
+	second := unsafe.SliceData(p.t.rows)
+	require.NotSame(t, first, second, "the view has the memory")
+	require.Zero(t, a.spares.sizeBytes())
+	require.NoError(t, v.Settle())
+	v.Close()
+	require.Positive(t, a.spares.sizeBytes())
+	require.GreaterOrEqual(t, a.SizeBytes([]*Pane{p}), a.spares.sizeBytes()+p.t.sizeBytes())
+	w := p.View(0, 128)
+	fill(t, p, s, 0, 1, 1)
+	require.Same(t, first, unsafe.SliceData(p.t.rows), "the view gave it back")
+	require.Same(t, side, unsafe.SliceData(p.t.sides[1]))
+	require.Zero(t, a.spares.sizeBytes())
+	require.Len(t, tablesOf(t, w, v), 1)
+	x := p.View(0, 128)
+	require.NoError(t, x.Each(w, func(table state.Table) error {
+		require.Equal(t, 1, table.Rows, "what has changed since the barrier of w")
+		return nil
+	}))
+	x.Close()
+	had := unsafe.SliceData(p.t.rows)
+	fill(t, p, s, 0, 1, 1)
+	require.Same(t, had, unsafe.SliceData(p.t.rows), "nobody reads it any more")
+	p.View(0, 128) // an epoch that never ends
+	p.Close()
+	require.Zero(t, a.spares.sizeBytes(), "nothing is kept where there is no pane")
+}
+
+func TestAnUnchangedPaneIsNotGroupedAgain(t *testing.T) {
+	s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64)
+	a := NewAggregator(layoutOf(t, s, 1, aggregate.Sum))
+	a.many = 100
+	p := a.Open()
+	fill(t, p, s, 0, 5000, 1)
+	require.NotNil(t, p.p)
+	v := p.View(0, 128)
+	require.NoError(t, v.Settle())
+	require.False(t, a.chunks.Pins() > 0, "a settled view holds no chunk")
+	w := p.View(0, 128)
+	require.Nil(t, w.parts, "it takes over what the last one has grouped")
+	v.Close()
+	w.Close()
+	x := p.View(0, 128)
+	require.NotNil(t, x.parts)
+	require.NoError(t, x.Each(w, func(state.Table) error { return errors.New("nothing has changed") }))
+	require.Nil(t, x.tables, "nothing was grouped")
+	x.Close()
+	require.False(t, a.chunks.Pins() > 0)
+	y := p.View(0, 128)
+	require.NoError(t, y.Each(x, func(state.Table) error { return errors.New("nothing has changed") }))
+	n := 0
+	require.NoError(t, y.Each(nil, func(t state.Table) error { n += t.Rows; return nil }), "a base may be asked for all the same")
+	require.Equal(t, 5000, n)
+	y.Close()
+}
