@@ -36,6 +36,10 @@ type figure struct {
 
 	MS float64 `json:"ms,omitempty"` // until the first result
 
+	Checkpoints    int64   `json:"checkpoints,omitempty"`
+	BytesRatio     float64 `json:"bytes_ratio,omitempty"`       // of what changed, to a base
+	EntriesPerCPUS float64 `json:"entries_per_cpu_s,omitempty"` // restored
+
 	Firings int64 `json:"firings,omitempty"` // windows whose delay was measured
 
 	P50  float64 `json:"p50_ms,omitempty"`
@@ -60,6 +64,9 @@ func (f figure) print(w io.Writer, first bool) error {
 	}
 	add("speedup", f.Speedup)
 	add("ms", f.MS)
+	add("checkpoints", float64(f.Checkpoints))
+	add("bytes_ratio", f.BytesRatio)
+	add("entries_per_cpu_s", f.EntriesPerCPUS)
 	add("firings", float64(f.Firings))
 	add("p50_ms", f.P50)
 	add("p99_ms", f.P99)

@@ -41,12 +41,14 @@ type benchmark struct {
 
 // suites is what there is, one a line.
 var suites = map[string]func() []benchmark{
-	"codec":   codecSuite,
-	"engine":  engineSuite,
-	"kernel":  kernelSuite,
-	"latency": latencySuite,
-	"nexmark": nexmarkSuite,
-	"ysb":     ysbSuite,
+	"checkpoint": checkpointSuite,
+	"codec":      codecSuite,
+	"engine":     engineSuite,
+	"kernel":     kernelSuite,
+	"latency":    latencySuite,
+	"nexmark":    nexmarkSuite,
+	"restore":    restoreSuite,
+	"ysb":        ysbSuite,
 }
 
 func suiteNames() []string { return slices.Sorted(maps.Keys(suites)) }

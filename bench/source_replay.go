@@ -27,6 +27,7 @@ type replay struct {
 	n      int64
 	splits int
 	live   bool // do not measure the filling: it belongs to the figure
+	moving *moving
 
 	filled atomic.Int64 // ns of thread CPU time
 }
@@ -133,6 +134,19 @@ type ringSlot struct {
 }
 
 func (r *replayReader) Poll() (*column.Batch, error) {
+	if m := r.source.moving; m != nil {
+		ready, over := m.poll(r.at)
+		if over {
+			if r.locked {
+				runtime.UnlockOSThread()
+				r.locked = false
+			}
+			return nil, io.EOF
+		}
+		if !ready {
+			return nil, nil
+		}
+	}
 	if r.ready == 0 {
 		if r.next*events.Rows >= r.source.n {
 			if r.locked {
@@ -210,6 +224,9 @@ func (r *replayReader) fill() {
 		if slot.wide != nil {
 			slot.wide.fill(slot.events)
 		}
+		if s.moving != nil {
+			s.moving.fill(slot.events, start)
+		}
 		r.next += int64(s.splits)
 	}
 	if !s.live {
@@ -217,9 +234,17 @@ func (r *replayReader) fill() {
 	}
 }
 
-func (r *replayReader) Ready() <-chan struct{} { return r.wake }
+func (r *replayReader) Ready() <-chan struct{} {
+	if m := r.source.moving; m != nil && m.load && !m.started {
+		return m.opened
+	}
+	return r.wake
+}
 
 func (r *replayReader) Position() ([]byte, error) {
+	if m := r.source.moving; m != nil {
+		m.barrier()
+	}
 	return binary.LittleEndian.AppendUint64(nil, uint64(r.at)), nil
 }
 

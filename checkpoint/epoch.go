@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,6 +35,13 @@ type OperatorSnapshot struct {
 type Prepared struct {
 	Epoch int64
 	Data  []byte
+}
+
+// Pending reports whether a sink has prepared rows that are to be committed.
+func (s OperatorSnapshot) Pending() bool { return pending(s.Prepared) }
+
+func pending(list []Prepared) bool {
+	return slices.ContainsFunc(list, func(p Prepared) bool { return len(p.Data) > 0 })
 }
 
 // SplitSnapshot is a split at a barrier: what has been handed downstream before it.
@@ -73,6 +81,7 @@ type Epoch struct {
 	Splits    map[string][]SplitSnapshot    // by source
 	Operators map[string][]OperatorSnapshot // by operator, in the order of the subtasks
 	Schemas   map[string]*arrow.Schema      // inferred schemas of open sources
+	Written   int64                         // bytes that were written to seal it, of a store that writes
 }
 
 // Settle makes the states of an epoch such that they can be kept in memory: see state.View.

@@ -34,7 +34,7 @@ func (s *Session) Seal(ctx context.Context, e *Epoch) error {
 	if err := s.take(ctx, kept); err != nil {
 		return s.noteFence(err)
 	}
-	s.chains = next
+	s.chains, e.Written = next, w.written+kept.Size
 	s.last = max(s.last, e.Number)
 	s.sweep(ctx, m)
 	return nil

@@ -67,8 +67,8 @@ type Options struct {
 	Grace time.Duration
 	// Owner names the execution for people, in its claim. Defaults to "".
 	Owner   string
-	Clock   operator.Clock // defaults to the machine's
-	Logger  *slog.Logger   // defaults to none
+	Clock   operator.Clock  // defaults to the machine's
+	Logger  *slog.Logger    // defaults to none
 	Storage storage.Options // how the bucket is used; its defaults are those of storage
 }
 

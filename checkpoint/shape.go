@@ -99,7 +99,7 @@ func (s Shape) operator(id string) *OperatorShape {
 
 // pending reports whether a sink has prepared what is to be committed.
 func (o *OperatorRecord) pending() bool {
-	return slices.ContainsFunc(o.Tasks, func(t TaskRecord) bool { return len(t.Prepared) > 0 })
+	return slices.ContainsFunc(o.Tasks, func(t TaskRecord) bool { return pending(t.Prepared) })
 }
 
 func (o *OperatorRecord) holds() string {

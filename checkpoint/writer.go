@@ -46,6 +46,8 @@ type stateWriter struct {
 	number *atomic.Int64
 	wrote  func(name string)
 
+	written int64
+
 	slots   chan struct{}
 	uploads sync.WaitGroup
 }
@@ -192,6 +194,7 @@ func (o *segmentWriter) done(obj segment.Object) error {
 	}
 	o.chain.segments = append(o.chain.segments, r)
 	w.wrote(sum.Name)
+	w.written += sum.Size
 	select {
 	case w.slots <- struct{}{}:
 	case <-w.ctx.Done():

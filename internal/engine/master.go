@@ -353,7 +353,7 @@ func (m *master) concludeEpoch(c *committing) {
 	now := m.x.clock.Now()
 	m.x.noteEpochs(func(s *CheckpointStatus) {
 		s.Completed, s.LastAt, s.LastDuration, s.LastEntries = s.Completed+1, now, now.Sub(c.started), epoch.Entries()
-		s.LastAligned = epoch.Aligned
+		s.LastAligned, s.LastBytes = epoch.Aligned, epoch.Written
 		if s.InFlight == epoch.Number {
 			s.InFlight = 0
 		}

@@ -227,7 +227,7 @@ func (b *builder) makeNode(t *task, id string, parallelism int) *node {
 	n := &node{task: t, id: id, w: operator.MinWatermark}
 	n.wNow.Store(operator.MinWatermark)
 	n.ctx = &operator.Context{
-		Context: x.ctx, Job: x.cfg.Plan.Job, Operator: id, Subtask: t.id.Subtask, Parallelism: parallelism, MaxParallelism: max,
+		Context: x.ctx, Job: x.cfg.Plan.Job, Run: x.run(), Operator: id, Subtask: t.id.Subtask, Parallelism: parallelism, MaxParallelism: max,
 		KeyGroups: state.OwnedBy(t.id.Subtask, parallelism, max), Pool: x.pool, Clock: x.clock, Logger: x.log,
 		OnError: x.cfg.Graph.Node(id).OnError, Counters: &n.counters,
 		SetTimer: func(at time.Time) { n.timerAt = at },

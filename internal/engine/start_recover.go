@@ -105,11 +105,17 @@ func (b *builder) recommit() error {
 				continue
 			}
 			op := b.x.cfg.Plan.Operator(id)
+			if op == nil && (!s.Pending() || b.x.session != nil) {
+				continue // nothing to commit, or it was allowed to leave it: see checkpoint.Shape
+			}
 			if op == nil {
 				return fmt.Errorf("restore epoch %d: operator %q has prepared rows and is not in the plan", r.Number, id)
 			}
 			n := b.nodeOf[nodeKey{id, i % op.Parallelism}]
 			w, ok := n.writer.(operator.TwoPhaseWriter)
+			if !ok && !s.Pending() {
+				continue
+			}
 			if !ok {
 				return fmt.Errorf("restore epoch %d: operator %q has prepared rows and its sink is not two-phase any more", r.Number, id)
 			}

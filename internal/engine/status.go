@@ -39,6 +39,7 @@ type CheckpointStatus struct {
 	LastDuration time.Duration // from the trigger until it was sealed and committed
 	LastAligned  time.Duration // the longest that a task waited for the barrier on its other inputs
 	LastEntries  int64         // rows of state tables in the last epoch
+	LastBytes    int64         // written to the bucket for it, 0 without one
 	LastAt       time.Time
 	InFlight     int64 // number of the epoch in flight, 0 where there is none
 }
