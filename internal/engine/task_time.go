@@ -127,6 +127,13 @@ func (sp *split) maxOr(none int64) int64 {
 
 // inOrder reports whether times never go back.
 func inOrder(ts []int64) bool {
+	for len(ts) > 8 {
+		t := (*[9]int64)(ts)
+		if t[1] < t[0] || t[2] < t[1] || t[3] < t[2] || t[4] < t[3] || t[5] < t[4] || t[6] < t[5] || t[7] < t[6] || t[8] < t[7] {
+			return false
+		}
+		ts = ts[8:] // the last is compared with the next
+	}
 	prev := ts[0]
 	for _, t := range ts {
 		if t < prev {

@@ -186,3 +186,19 @@ func BenchmarkStamp8192RowsInOrder(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/8192, "ns/row")
 }
+
+func TestInOrderSeesEveryStepBack(t *testing.T) {
+	for n := 1; n <= 35; n++ {
+		ts := make([]int64, n)
+		for i := range ts {
+			ts[i] = int64(i / 2) // equal times are in order
+		}
+		require.True(t, inOrder(ts), "%d", n)
+		for i := 1; i < n; i++ {
+			had := ts[i]
+			ts[i] = ts[i-1] - 1
+			require.False(t, inOrder(ts), "%d at %d", n, i)
+			ts[i] = had
+		}
+	}
+}

@@ -1,0 +1,8 @@
+// Package report answers: what can be said of a job at one moment?
+//
+// A [Status] is a copy of what an execution counts, made when somebody asks:
+//
+//	for _, o := range s.Operators { fmt.Println(o.ID, o.RowsIn, o.RowsOut) }
+//
+// The package holds data only: the engine fills it in.
+package report
