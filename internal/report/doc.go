@@ -4,5 +4,5 @@
 //
 //	for _, o := range s.Operators { fmt.Println(o.ID, o.RowsIn, o.RowsOut) }
 //
-// The package holds data only: the engine fills it in.
+// The package holds data only, which the engine fills in; it never reads anything off a job itself.
 package report
