@@ -136,6 +136,9 @@ func checkpointRun(ctx context.Context, o options, n, least int64, every time.Du
 	if x, err = holdJob(ctx, o, b, every, m); err != nil {
 		return 0, 0, 0, err
 	}
+	if _, err := x.h.Checkpoint(ctx); err != nil { // the base
+		return 0, 0, 0, err
+	}
 	close(m.opened)
 	return rows, cpu, sealed, x.h.Wait(ctx)
 }
@@ -156,11 +159,15 @@ func measurePause(ctx context.Context, o options, delay time.Duration) (f figure
 	}
 	m := newMoving()
 	var x *held
-	m.done = func(int64) bool { return x.sealed.Load() >= wanted+1 }
 	m.block = movingBlock
 	if x, err = holdJob(ctx, o, b, time.Second, m); err != nil {
 		return f, err
 	}
+	if _, err := x.h.Checkpoint(ctx); err != nil {
+		return f, err
+	}
+	had := x.sealed.Load()
+	m.done = func(int64) bool { return x.sealed.Load() >= wanted+had }
 	slow.slow.Store(delay > 0)
 	close(m.opened)
 	<-x.h.Done()
