@@ -12,5 +12,8 @@
 // the state as segments, then a [Manifest] that names them all, and last the seal. [WriteSavepoint] writes a whole epoch to a place of its
 // own. What is read is verified before it is decoded.
 //
+// [Inspect] looks into a bucket beside running jobs: runs and claims, kept epochs, their operators and positions; what it gives can be verified
+// object by object, and read row by row. [Sweep] deletes what executions left that crashed.
+//
 // The package touches no row, and deletes nothing that a kept epoch refers to.
 package checkpoint

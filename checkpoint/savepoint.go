@@ -40,6 +40,7 @@ func WriteSavepoint(ctx context.Context, url string, shape Shape, e *Epoch, run 
 	if err != nil {
 		return err
 	}
+	m.Time = opts.WithDefaults().Clock.Now().UTC()
 	prefix := fmt.Sprintf("%s/%s", savepointPieces, storage.Token()) // what an attempt that failed left is not in the way
 	w := newStateWriter(ctx, b, func(n int64) string { return fmt.Sprintf("%s/%019d", prefix, n) }, new(atomic.Int64))
 	if _, err = w.write(e, m, nil); err != nil {
@@ -75,7 +76,7 @@ func (s *Session) chooseSavepoint(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	m, err := readSavepoint(ctx, b)
+	m, _, err := readSavepoint(ctx, b)
 	if err != nil {
 		return savepointError(o.Name, err)
 	}
@@ -84,13 +85,15 @@ func (s *Session) chooseSavepoint(ctx context.Context) error {
 	return nil
 }
 
-func readSavepoint(ctx context.Context, b *storage.Bucket) (*Manifest, error) {
+// readSavepoint gives the manifest of a savepoint, and its size.
+func readSavepoint(ctx context.Context, b *storage.Bucket) (*Manifest, int64, error) {
 	data, err := b.Read(ctx, savepointManifest, maxManifestBytes)
 	if errors.Is(err, storage.ErrNotFound) {
-		return nil, fmt.Errorf("there is no savepoint: %w", err)
+		return nil, 0, fmt.Errorf("there is no savepoint: %w", err)
 	}
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return decodeManifest(data)
+	m, err := decodeManifest(data)
+	return m, int64(len(data)), err
 }

@@ -19,6 +19,7 @@ func (s *Session) Seal(ctx context.Context, e *Epoch) error {
 	if err != nil {
 		return err
 	}
+	m.Time = s.opts.Clock.Now().UTC()
 	w := s.newWriter(ctx, s.names.Data, &s.pieces)
 	next, err := w.write(e, m, s.chains)
 	if err != nil {

@@ -322,7 +322,7 @@ func (s *Session) choose(ctx context.Context) error {
 		return nil
 	}
 	for {
-		m, err := s.load(ctx, s.kept[0])
+		m, err := loadKept(ctx, s.bucket, s.job, s.kept[0])
 		if err == nil {
 			s.begin = m
 			return nil
@@ -376,10 +376,11 @@ func Damaged(err error) bool {
 	return errors.As(err, &damaged) || errors.Is(err, storage.ErrNotFound)
 }
 
-func (s *Session) load(ctx context.Context, k storage.Kept) (*Manifest, error) {
-	m, err := loadManifest(ctx, s.bucket, k)
-	if err == nil && (m.Job != s.job || m.Epoch != k.Epoch || m.Run != k.Run) {
-		err = &storage.DamagedError{Problem: fmt.Sprintf("manifest %q is of job %q, epoch %d, run %d", k.Name, m.Job, m.Epoch, m.Run)}
+// loadKept reads the manifest of an epoch of the job.
+func loadKept(ctx context.Context, b *storage.Bucket, job string, k storage.Kept) (*Manifest, error) {
+	m, err := loadManifest(ctx, b, k)
+	if err == nil && (m.Job != job || m.Epoch != k.Epoch || m.Run != k.Run) {
+		return nil, &storage.DamagedError{Problem: fmt.Sprintf("manifest %q is of job %q, epoch %d, run %d", k.Name, m.Job, m.Epoch, m.Run)}
 	}
 	return m, err
 }

@@ -405,7 +405,7 @@ func (b *Bucket) List(ctx context.Context, folder string) ([]Info, error) {
 	var out []Info
 	err := b.do(ctx, "list", folder, func(ctx context.Context) (err error) {
 		if b.files != nil {
-			out, err = b.files.list(ctx, prefix)
+			out, err = b.files.list(ctx, prefix, func(name string) bool { return checkName(name) == nil })
 			return err
 		}
 		out = nil

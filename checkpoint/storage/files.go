@@ -165,8 +165,8 @@ func (s *fileStore) syncDir(dir string) error {
 	return err
 }
 
-// list walks the files itself: fileblob loses names between its pages.
-func (s *fileStore) list(ctx context.Context, prefix string) (out []Info, err error) {
+// list walks the files itself: fileblob loses names between its pages. It gives those whose names are wanted.
+func (s *fileStore) list(ctx context.Context, prefix string, want func(name string) bool) (out []Info, err error) {
 	root := filepath.Dir(s.base + filepath.FromSlash(prefix) + "x")
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
@@ -179,7 +179,7 @@ func (s *fileStore) list(ctx context.Context, prefix string) (out []Info, err er
 			return err
 		}
 		name, ok := strings.CutPrefix(path, s.base)
-		if name = filepath.ToSlash(name); d.IsDir() || !ok || !strings.HasPrefix(name, prefix) || checkName(name) != nil {
+		if name = filepath.ToSlash(name); d.IsDir() || !ok || !strings.HasPrefix(name, prefix) || !want(name) {
 			return nil
 		}
 		at, err := d.Info()
