@@ -33,6 +33,7 @@ func cutMessage(b []byte) (message, rest []byte, ok bool) {
 type lastSchema struct {
 	message string
 	schema  *arrow.Schema
+	types   []arrow.DataType // by which the stream has the columns
 }
 
 // decode reads an Arrow stream of one record batch as columns that view its memory. The first is the key group, the others are those of the schema
@@ -43,11 +44,11 @@ func decode(raw []byte, rows int, last *lastSchema) (cols []column.Column, err e
 		return nil, damaged("the stream does not begin with a schema")
 	}
 	if last.message != string(message) {
-		s, err := tableSchema(raw[:messageHead+len(message)])
+		s, types, err := tableSchema(raw[:messageHead+len(message)])
 		if err != nil {
 			return nil, err
 		}
-		*last = lastSchema{string(message), s}
+		*last = lastSchema{string(message), s, types}
 	}
 	schema := last.schema
 	if message, rest, ok = cutMessage(rest); !ok {
@@ -64,7 +65,7 @@ func decode(raw []byte, rows int, last *lastSchema) (cols []column.Column, err e
 	for i := range cols {
 		name, typ := groupName, arrow.PrimitiveTypes.Uint16
 		if i > 0 {
-			name, typ = schema.Field(i-1).Name, schema.Field(i-1).Type
+			name, typ = schema.Field(i-1).Name, last.types[i-1]
 		}
 		err := d.column(&cols[i], typ, rows)
 		if err == nil {
@@ -72,6 +73,9 @@ func decode(raw []byte, rows int, last *lastSchema) (cols []column.Column, err e
 		}
 		if err != nil {
 			return nil, damaged("column %q: %w", name, err)
+		}
+		if i > 0 && typ != schema.Field(i-1).Type {
+			widen(&cols[i], schema.Field(i-1).Type)
 		}
 	}
 	if cols[0].Nulls > 0 || d.nodes.left > 0 || d.buffers.left > 0 {

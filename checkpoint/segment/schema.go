@@ -41,16 +41,24 @@ func storedSchema(s *arrow.Schema) (*arrow.Schema, error) {
 		fields = append(fields, f)
 	}
 	meta := s.Metadata()
-	if keep {
-		b, err := schemaMessage(s)
-		if err != nil {
-			return nil, err
-		}
-		meta = arrow.NewMetadata([]string{metaSchema}, []string{base64.StdEncoding.EncodeToString(b)})
-	}
 	stored := arrow.NewSchema(fields, &meta)
+	if keep {
+		return keepSchema(s, stored)
+	}
 	_, err := schemaMessage(stored)
 	return stored, err
+}
+
+// keepSchema gives the schema of a stream with that of its tables in the metadata.
+func keepSchema(table, stored *arrow.Schema) (*arrow.Schema, error) {
+	b, err := schemaMessage(table)
+	if err != nil {
+		return nil, err
+	}
+	meta := arrow.NewMetadata([]string{metaSchema}, []string{base64.StdEncoding.EncodeToString(b)})
+	out := arrow.NewSchema(stored.Fields(), &meta)
+	_, err = schemaMessage(out)
+	return out, err
 }
 
 // schemaMessage gives a schema as the stream of no batch.
@@ -104,42 +112,66 @@ func plainType(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// tableSchema gives the schema of the tables in a stream that begins with this message of a schema.
-func tableSchema(message []byte) (*arrow.Schema, error) {
+// tableSchema gives the schema of the tables in a stream that begins with this message of a schema, and the types by which the stream has
+// their columns.
+func tableSchema(message []byte) (*arrow.Schema, []arrow.DataType, error) {
 	stored, err := parseSchema(message)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	fields := stored.Fields()
 	if len(fields) == 0 || fields[0].Type.ID() != arrow.UINT16 || !strings.HasSuffix(fields[0].Name, groupName) {
-		return nil, damaged("the first column is not the key group")
+		return nil, nil, damaged("the first column is not the key group")
 	}
 	meta := stored.Metadata()
 	table := arrow.NewSchema(fields[1:], &meta)
-	if text, ok := meta.GetValue(metaSchema); ok {
+	text, kept := meta.GetValue(metaSchema)
+	if kept {
 		b, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
-			return nil, damaged("metadata %s: %w", metaSchema, err)
+			return nil, nil, damaged("metadata %s: %w", metaSchema, err)
 		}
 		message, _, ok := cutMessage(b)
 		if !ok {
-			return nil, damaged("metadata %s is not whole", metaSchema)
+			return nil, nil, damaged("metadata %s is not whole", metaSchema)
 		}
 		if table, err = parseSchema(b[:len(message)+messageHead]); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := column.CheckSchema(table); err != nil {
-		return nil, damaged("%w", err)
+		return nil, nil, damaged("%w", err)
 	}
 	want, err := storedSchema(table)
 	if err != nil {
-		return nil, damaged("%w", err)
+		return nil, nil, damaged("%w", err)
 	}
-	if !sameSchema(want, stored) {
-		return nil, damaged("the stream has the columns %v, want %v", stored, want)
+	types := make([]arrow.DataType, table.NumFields())
+	for i := range types {
+		types[i] = fields[1+i].Type
+		if want := table.Field(i).Type; kept && mayStand(types[i], want) {
+			fields[1+i].Type = want
+		} else {
+			types[i] = want
+		}
 	}
-	return table, nil
+	meta = stored.Metadata()
+	if kept { // the message itself may be that of an equal schema
+		meta = want.Metadata()
+		if _, ok := meta.GetValue(metaSchema); !ok {
+			if want, err = keepSchema(table, want); err != nil {
+				return nil, nil, damaged("%w", err)
+			}
+			meta = want.Metadata()
+		}
+		if !stored.Metadata().Equal(meta) {
+			return nil, nil, damaged("the stream has other metadata than its schema asks for")
+		}
+	}
+	if got := arrow.NewSchema(fields, &meta); !sameSchema(want, got) {
+		return nil, nil, damaged("the stream has the columns %v, want %v", stored, want)
+	}
+	return table, types, nil
 }
 
 // parseSchema reads a message of a schema, its head included.

@@ -73,6 +73,10 @@ type Writer struct {
 	first  int // block
 	arrow  bytes.Buffer
 
+	steps      []int8 // by which integers the columns of the unit are stored, see narrow
+	narrowed   *arrow.Schema
+	narrowedAt []byte
+
 	pool *column.Pool
 }
 
@@ -186,7 +190,7 @@ func (w *Writer) add(b Block, t state.Table) error {
 		if err != nil {
 			return fmt.Errorf("segment: %w", err)
 		}
-		w.schema, w.rows = t.Schema, column.NewBuilder(w.pool, stored)
+		w.schema, w.rows, w.narrowed = t.Schema, column.NewBuilder(w.pool, stored), nil
 	}
 	src := column.NewBatch(nil, w.rows.Schema(), t.Rows)
 	src.Cols[0].Data = column.BytesOf(t.Groups)
@@ -251,7 +255,13 @@ func (w *Writer) pack() error {
 	if err := w.rows.Err(); err != nil {
 		return fmt.Errorf("segment: %w", err)
 	}
-	if err := w.encode(w.rows.Finish()); err != nil {
+	rows := w.rows.Finish()
+	b, err := w.narrow(rows)
+	if err != nil {
+		rows.Release()
+		return fmt.Errorf("segment: %w", err)
+	}
+	if err := w.encode(b); err != nil {
 		return fmt.Errorf("segment: %w", err)
 	}
 	raw := w.arrow.Bytes()
