@@ -16,7 +16,7 @@
 // stream, so a part of a few rows costs some ten bytes.
 //
 // A reader gives what was written or an error, whatever the bytes are: all of them are covered by checksums, and what they say is checked
-// as well, before memory is taken for it. Whatever an object claims, a reader takes no more than 64 times its size and 32 MiB.
+// as well, before memory is taken for it. Whatever an object claims, a reader takes no more than 200 times its size and 32 MiB.
 //
 // The package never touches storage, knows no operator, and does not apply changes to what they change.
 package segment
