@@ -87,7 +87,11 @@ func newDump(keys, l *layout.Layout, cells bool, maxParallelism, groups int, emi
 
 func sideFiller(col, side int) filler {
 	return func(s *page, at int, t *table, refs []uint32) error {
-		dst := column.View[int64](s.B.Cols[col].Data)[at:]
+		dst := column.View[int64](s.B.Cols[col].Data)[at:][:len(refs)]
+		if t.sides[side] == nil {
+			clear(dst)
+			return nil
+		}
 		for i, ref := range refs {
 			dst[i] = t.sideAt(side, ref)
 		}

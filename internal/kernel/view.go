@@ -172,9 +172,10 @@ func (v *View) Each(since state.View, emit func(state.Table) error) error {
 	if err := v.Settle(); err != nil {
 		return err
 	}
-	n := 0
+	n, all := 0, 0
 	for i, counts := range v.counts {
 		n += changed(counts, countsAt(known, i), nil)
+		all += len(counts)
 	}
 	if n == 0 {
 		return nil
@@ -184,7 +185,7 @@ func (v *View) Each(since state.View, emit func(state.Table) error) error {
 	d.window, d.from = v.window, v.from
 	step := blockRows
 	if len(v.tables) > 1 {
-		step = mixedRows
+		step = min(mixedRows*max(1, all/n), blockRows)
 	}
 	refs, keyRefs := make([]uint32, blockRows), make([]uint32, blockRows)
 	for lo, more := 0, true; more; lo += step {
