@@ -1,11 +1,14 @@
 // Command runspec runs the jobs of a JobSpec document, in YAML or JSON.
 //
 //	go run ./examples/runspec -f jobs.yaml [-job ID] [-validate|-explain|-dot]
+//	go run ./examples/runspec -f jobs.yaml -bucket file:///var/lib/checkpoints [-rescale] [-fresh|-fallback] [-standby]
+//	go run ./examples/runspec -f jobs.yaml -job ID -savepoint URL [-bucket URL] [-rescale]
 //	go run ./examples/runspec -schema > jobspec.schema.json
 //
 // Once a second it says on stderr how each job is doing. An interrupt stops the jobs: rows in flight reach the sinks, open windows are
-// not fired. A second one cancels them, a third one waits for nothing. It ends with 0 when all went well, with 1 when a job failed or was cancelled, and with 2, before anything
-// is started, when the document or the command line is wrong.
+// not fired. A second one cancels them, a third one waits for nothing. With -bucket, jobs that are started again go on where they were, with their open
+// windows. The program ends with 0 when all went well, with 1 when a job failed or was cancelled, and with 2, before anything is started, when the document
+// or the command line is wrong. file:// is linked; for s3://, gs:// and azblob:// add a blank import of gocloud.dev/blob/s3blob, gcsblob or azureblob.
 package main
 
 import (
@@ -50,6 +53,9 @@ func main() {
 type options struct {
 	file, job                      string
 	validate, explain, dot, schema bool
+
+	bucket, savepoint                 string
+	rescale, fresh, fallback, standby bool
 }
 
 func parse(args []string, stderr io.Writer) (o options, err error) {
@@ -61,9 +67,29 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 	flags.BoolVar(&o.explain, "explain", false, "print the plan of the jobs and start nothing")
 	flags.BoolVar(&o.dot, "dot", false, "print the plan in the language of Graphviz and start nothing")
 	flags.BoolVar(&o.schema, "schema", false, "print the JSON Schema of documents and do nothing else")
+	flags.StringVar(&o.bucket, "bucket", "", "the `URL` where checkpoints are kept, such as file:///var/lib/checkpoints; defaults to none: a job begins afresh")
+	flags.StringVar(&o.savepoint, "savepoint", "", "the `URL` of a savepoint to begin with, at this start; of one job")
+	flags.BoolVar(&o.rescale, "rescale", false, "go on at another parallelism than the checkpoint has")
+	flags.BoolVar(&o.fresh, "fresh", false, "begin afresh although the bucket has checkpoints")
+	flags.BoolVar(&o.fallback, "fallback", false, "begin with an earlier checkpoint where the last one is damaged: rows since then are written again")
+	flags.BoolVar(&o.standby, "standby", false, "wait while another process runs the jobs; by default they are taken over from it")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
+	if flags.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
+	} else {
+		err = o.check()
+	}
+	if err != nil {
+		fmt.Fprintln(stderr, "runspec:", err)
+		flags.Usage()
+	}
+	return o, err
+}
+
+// check says what does not go together.
+func (o options) check() error {
 	modes := 0
 	for _, on := range []bool{o.validate, o.explain, o.dot, o.schema} {
 		if on {
@@ -71,18 +97,20 @@ func parse(args []string, stderr io.Writer) (o options, err error) {
 		}
 	}
 	switch {
-	case flags.NArg() > 0:
-		err = fmt.Errorf("unexpected argument %q", flags.Arg(0))
 	case modes > 1:
-		err = errors.New("give one of -validate, -explain, -dot and -schema")
+		return errors.New("give one of -validate, -explain, -dot and -schema")
 	case o.file == "" && !o.schema:
-		err = errors.New("give the document with -f")
+		return errors.New("give the document with -f")
+	case o.bucket == "" && (o.fresh || o.fallback || o.standby):
+		return errors.New("-fresh, -fallback and -standby need -bucket")
+	case o.bucket == "" && o.savepoint == "" && o.rescale:
+		return errors.New("-rescale needs -bucket or -savepoint")
+	case o.savepoint != "" && (o.fresh || o.fallback):
+		return errors.New("-savepoint says what to begin with: give no -fresh and no -fallback")
+	case o.fresh && o.fallback:
+		return errors.New("give one of -fresh and -fallback")
 	}
-	if err != nil {
-		fmt.Fprintln(stderr, "runspec:", err)
-		flags.Usage()
-	}
-	return o, err
+	return nil
 }
 
 // run is the program; it gives the code to end with.
@@ -107,7 +135,11 @@ func run(args []string, e env) int {
 	if o.validate || o.explain || o.dot {
 		return e.show(o, jobs)
 	}
-	return e.execute(jobs)
+	if o.savepoint != "" && len(jobs) != 1 {
+		fmt.Fprintln(e.stderr, "runspec: a savepoint is of one job: give it with -job")
+		return exitInvalid
+	}
+	return e.execute(o, jobs)
 }
 
 func (e env) printSchema() int {
