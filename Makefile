@@ -26,8 +26,10 @@ fuzz:
 bench:
 	go run ./bench -suite $${SUITE:-engine} -n $${N:-0} -p $${P:-1}
 
-# All tests COUNT times over (default 20; property tests draw new cases each time), then long fuzzing.
+# Jobs that are killed KILLS times (default 500) and go on, all tests COUNT times over (default 20; property tests draw new cases each time), then
+# long fuzzing.
 soak:
+	ARKFLOW_KILLS=$${KILLS:-500} go test -count 1 -v -timeout 1h -run Crash ./internal/golden
 	go test -count $${COUNT:-20} -timeout 4h ./...
 	STEPS=fuzz FUZZTIME=$${FUZZTIME:-5m} bash .ci/run
 

@@ -26,6 +26,9 @@
 //
 // Every run uses a memory pool that poisons what is given back and fails where a batch is not, and checks that each row is accounted for.
 //
-// Everything works inside testing/synctest too; there [SystemClock] is the natural clock. The package never touches files or the network
-// and starts no goroutine of its own; those of the job have ended when Run returns.
+// [Crash] is about the job as it is, with its own sources and sinks over real files: it runs in processes of their own that are killed again and
+// again, and what the sinks hold in the end is what an uninterrupted run writes.
+//
+// Everything but Crash works inside testing/synctest too; there [SystemClock] is the natural clock. The package never uses the network, touches no
+// file but in Crash, and starts no goroutine of its own; those of the job have ended when Run returns.
 package arkflowtest

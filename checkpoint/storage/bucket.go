@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/arkflow-go/arkflow/internal/step"
 	"github.com/arkflow-go/arkflow/operator"
 	"gocloud.dev/blob"
 )
@@ -253,8 +254,10 @@ func (b *Bucket) write(ctx context.Context, name string, ifAbsent bool, asked *b
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	closed, *asked = true, true
-	return w.Close()
+	return step.Do(ctx, "bucket", "publish "+kindOf(name), func() error {
+		closed, *asked = true, true
+		return w.Close()
+	})
 }
 
 // Get reads an object. It gives no byte before length and SHA-256 have been verified, and allocates nothing before the bucket
@@ -384,7 +387,8 @@ func (b *Bucket) Delete(ctx context.Context, name string) error {
 		return b.fail("delete", name, err)
 	}
 	return b.do(ctx, "delete", name, func(ctx context.Context) error {
-		if err := b.blob.Delete(ctx, name); err != nil && !absent(err) {
+		err := step.Do(ctx, "bucket", "delete "+kindOf(name), func() error { return b.blob.Delete(ctx, name) })
+		if err != nil && !absent(err) {
 			return err
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/arkflow-go/arkflow/internal/step"
 	"gocloud.dev/blob"
 )
 
@@ -58,25 +59,35 @@ func inside(dir string, root os.FileInfo) bool {
 	}
 }
 
-func (s *fileStore) at(step, path string) error {
-	if s.step == nil {
-		return nil
+// at does a step of writing an object of a kind, or a directory.
+func (s *fileStore) at(ctx context.Context, op, kind, path string, do func() error) error {
+	if s.step != nil {
+		if err := s.step(op, path); err != nil {
+			return err
+		}
 	}
-	return s.step(step, path)
+	return step.Do(ctx, "bucket", op+" "+kind, do)
+}
+
+// kindOf is what stands in the name of an object for its kind: "piece" in those of Names.Data.
+func kindOf(name string) string {
+	parts := strings.SplitN(name, "/", 3)
+	return parts[min(1, len(parts)-1)]
 }
 
 // write makes one attempt: temporary file beside the target, sync, link (where nothing may be replaced) or rename, sync of the
 // directory. The temporary file of a process that dies stays; listings leave it out.
 func (s *fileStore) write(ctx context.Context, name string, ifAbsent bool, asked *bool, fill func(io.Writer) error) (err error) {
-	path := s.base + filepath.FromSlash(name)
-	if err := s.makeDir(filepath.Dir(path)); err != nil {
+	path, kind := s.base+filepath.FromSlash(name), kindOf(name)
+	if err := s.makeDir(ctx, filepath.Dir(path)); err != nil {
 		return err
 	}
 	temp := path + "." + token() + tempSuffix
-	if err := s.at("create", temp); err != nil {
+	var f *os.File
+	err = s.at(ctx, "create", kind, temp, func() (err error) {
+		f, err = os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		return err
-	}
-	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	})
 	if err != nil {
 		return err
 	}
@@ -89,13 +100,10 @@ func (s *fileStore) write(ctx context.Context, name string, ifAbsent bool, asked
 			_ = os.Remove(temp)
 		}
 	}()
-	if err := fill(&fileWriter{ctx: ctx, f: f, store: s}); err != nil {
+	if err := fill(&fileWriter{ctx: ctx, f: f, store: s, kind: kind}); err != nil {
 		return err
 	}
-	if err := s.at("sync", temp); err != nil {
-		return err
-	}
-	if err := f.Sync(); err != nil {
+	if err := s.at(ctx, "sync", kind, temp, f.Sync); err != nil {
 		return err
 	}
 	open = false
@@ -105,27 +113,27 @@ func (s *fileStore) write(ctx context.Context, name string, ifAbsent bool, asked
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if err := s.at("publish", path); err != nil {
+	err = s.at(ctx, "publish", kind, path, func() error {
+		*asked = true
+		if ifAbsent {
+			return os.Link(temp, path)
+		}
+		err := os.Rename(temp, path)
+		renamed = err == nil
 		return err
-	}
-	*asked = true
-	if ifAbsent {
-		err = os.Link(temp, path)
-	} else if err = os.Rename(temp, path); err == nil {
-		renamed = true
-	}
+	})
 	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	// Also where the name exists: it may be our own of an attempt before, whose directory could not be synced.
-	if err2 := s.syncDir(filepath.Dir(path)); err2 != nil {
+	if err2 := s.syncDir(ctx, kind, filepath.Dir(path)); err2 != nil {
 		return err2
 	}
 	return err
 }
 
 // makeDir makes a directory and those above it, each durable before it is used.
-func (s *fileStore) makeDir(dir string) error {
+func (s *fileStore) makeDir(ctx context.Context, dir string) error {
 	if at, err := os.Stat(dir); err == nil {
 		if !at.IsDir() {
 			return &os.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
@@ -133,36 +141,33 @@ func (s *fileStore) makeDir(dir string) error {
 		return nil
 	}
 	if up := filepath.Dir(dir); up != dir {
-		if err := s.makeDir(up); err != nil {
+		if err := s.makeDir(ctx, up); err != nil {
 			return err
 		}
 	}
-	if err := s.at("mkdir", dir); err != nil {
+	err := s.at(ctx, "make", "directory", dir, func() error { return os.Mkdir(dir, 0o777) })
+	if err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return s.syncDir(filepath.Dir(dir))
+	return s.syncDir(ctx, "directory", filepath.Dir(dir))
 }
 
 // syncDir makes the names in a directory durable. Windows has no such call: its file systems journal names.
-func (s *fileStore) syncDir(dir string) error {
-	if err := s.at("syncdir", dir); err != nil {
+func (s *fileStore) syncDir(ctx context.Context, kind, dir string) error {
+	return s.at(ctx, "name", kind, dir, func() error {
+		if runtime.GOOS == "windows" {
+			return nil
+		}
+		d, err := os.Open(dir)
+		if err != nil {
+			return err
+		}
+		err = d.Sync()
+		if err2 := d.Close(); err == nil {
+			err = err2
+		}
 		return err
-	}
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if err2 := d.Close(); err == nil {
-		err = err2
-	}
-	return err
+	})
 }
 
 // list walks the files itself: fileblob loses names between its pages. It gives those whose names are wanted.
@@ -200,14 +205,16 @@ type fileWriter struct {
 	ctx   context.Context
 	f     *os.File
 	store *fileStore
+	kind  string
 }
 
-func (w *fileWriter) Write(p []byte) (int, error) {
+func (w *fileWriter) Write(p []byte) (n int, err error) {
 	if w.ctx.Err() != nil {
 		return 0, context.Cause(w.ctx)
 	}
-	if err := w.store.at("write", w.f.Name()); err != nil {
-		return 0, err
-	}
-	return w.f.Write(p)
+	err = w.store.at(w.ctx, "write", w.kind, w.f.Name(), func() (err error) {
+		n, err = w.f.Write(p)
+		return err
+	})
+	return n, err
 }

@@ -39,22 +39,22 @@ func TestFilesAreDurableInThisOrder(t *testing.T) {
 	b, _, seen := steps(t, nil)
 	require.NoError(t, b.PutIfAbsent(t.Context(), "a/b/1", []byte("x")))
 	require.Equal(t, []string{
-		"mkdir a", "syncdir .", "mkdir a/b", "syncdir a",
-		"create a/b/temp", "write a/b/temp", "sync a/b/temp", "publish a/b/1", "syncdir a/b",
+		"make a", "name .", "make a/b", "name a",
+		"create a/b/temp", "write a/b/temp", "sync a/b/temp", "publish a/b/1", "name a/b",
 	}, *seen)
 	*seen = nil
 	put(t, b, "a/b/1", "y")
-	require.Equal(t, []string{"create a/b/temp", "write a/b/temp", "sync a/b/temp", "publish a/b/1", "syncdir a/b"}, *seen)
+	require.Equal(t, []string{"create a/b/temp", "write a/b/temp", "sync a/b/temp", "publish a/b/1", "name a/b"}, *seen)
 }
 
 // Whatever step fails, once or for good: the object is whole or absent, and no temporary file stays.
 func TestFilesAreWholeOrAbsentWhicheverStepFails(t *testing.T) {
-	for _, step := range []string{"mkdir", "create", "write", "sync", "publish", "syncdir"} {
+	for _, step := range []string{"make", "create", "write", "sync", "publish", "name"} {
 		for _, cause := range []error{errFlaky, syscall.ENOSPC, syscall.EROFS} {
 			t.Run(fmt.Sprint(step, " ", cause), func(t *testing.T) {
 				fails := 1 << 30
 				b, dir, _ := steps(t, func(at, path string) error {
-					if at == step && fails > 0 && (step != "syncdir" || strings.HasSuffix(path, "/a")) {
+					if at == step && fails > 0 && (step != "name" || strings.HasSuffix(path, "/a")) {
 						fails--
 						return cause
 					}
@@ -63,7 +63,7 @@ func TestFilesAreWholeOrAbsentWhicheverStepFails(t *testing.T) {
 				err := b.PutIfAbsent(t.Context(), "a/1", []byte("first"))
 				require.ErrorIs(t, err, cause)
 				require.ErrorContains(t, err, dir)
-				require.Equal(t, step == "syncdir" && cause == errFlaky, errors.Is(err, ErrUnsure))
+				require.Equal(t, step == "name" && cause == errFlaky, errors.Is(err, ErrUnsure))
 				all, err := filepath.Glob(filepath.Join(dir, "a", "*"))
 				require.NoError(t, err)
 				for _, path := range all {

@@ -12,10 +12,12 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/operator"
 )
 
 // appendWriter appends the rows of one task to a file.
 type appendWriter struct {
+	ctx    *operator.Context
 	name   string
 	file   *os.File
 	schema *arrow.Schema // of the rows
@@ -26,7 +28,7 @@ type appendWriter struct {
 }
 
 // openAppend opens a file to append to it.
-func openAppend(ctx context.Context, s Sink, name string, schema *arrow.Schema, make newContent) (*appendWriter, error) {
+func openAppend(ctx *operator.Context, s Sink, name string, schema *arrow.Schema, make newContent) (*appendWriter, error) {
 	flags := os.O_RDWR | os.O_CREATE | os.O_APPEND
 	if s.Overwrite {
 		flags |= os.O_TRUNC
@@ -39,7 +41,7 @@ func openAppend(ctx context.Context, s Sink, name string, schema *arrow.Schema, 
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	w := &appendWriter{name: name, file: f, schema: schema, to: to.(*recordContent)}
+	w := &appendWriter{ctx: ctx, name: name, file: f, schema: schema, to: to.(*recordContent)}
 	if err := w.mend(ctx, s.Format.(codec.RecordFormat), s.Compression.of(name)); err != nil {
 		_ = f.Close() // the first error says more
 		return nil, failure("append to", name, err)
@@ -192,7 +194,7 @@ func (w *appendWriter) Write(b *column.Batch) error {
 		return w.failed
 	}
 	w.dirty = true
-	return w.note("write", w.to.write(b))
+	return w.note("write", at(w.ctx, "append", func() error { return w.to.write(b) }))
 }
 
 // note keeps the first error, with the name of the file.
@@ -208,13 +210,13 @@ func (w *appendWriter) Flush() error {
 	if w.failed != nil || !w.dirty {
 		return w.failed
 	}
-	if err := w.note("write", w.to.complete()); err != nil {
+	if err := w.note("write", at(w.ctx, "append the rest", w.to.complete)); err != nil {
 		return err
 	}
 	if !w.keeps {
 		return nil
 	}
-	if err := w.file.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+	if err := at(w.ctx, "sync", w.file.Sync); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		return w.note("sync", err)
 	}
 	w.dirty = false

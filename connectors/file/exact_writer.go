@@ -50,7 +50,7 @@ func openExact(ctx *operator.Context, s Sink, path string, make newContent) (*ex
 		return nil, fmt.Errorf("%q is not a directory", names.dir)
 	}
 	place := &waiting{names: names, owner: ownerOf(ctx), run: ctx.Run, token: hex.EncodeToString(token[:])}
-	return &exactWriter{parts: newPartsWriter(ctx, s, place, make), place: place, pub: publisher{dir: names.dir, link: os.Link}, run: ctx.Run}, nil
+	return &exactWriter{parts: newPartsWriter(ctx, s, place, make), place: place, pub: publisher{ctx: ctx, dir: names.dir, link: os.Link}, run: ctx.Run}, nil
 }
 
 // ownerOf gives the beginning of the hidden names of a job's sink.
@@ -113,7 +113,7 @@ func (w *exactWriter) prepare(epoch int64) ([]byte, error) {
 		out.parts = append(out.parts, part)
 	}
 	if len(out.parts) > 0 {
-		if err := syncDir(n.names.dir); err != nil {
+		if err := at(w.parts.ctx, "prepare part", func() error { return syncDir(n.names.dir) }); err != nil {
 			return nil, failure("sync", n.names.dir, err)
 		}
 	}
@@ -171,7 +171,7 @@ func (w *exactWriter) Recover() error {
 		}
 	}
 	for _, path := range left { // after the listing, which removals may disturb
-		if err := remove(path); err != nil {
+		if err := at(w.parts.ctx, "recover part", func() error { return remove(path) }); err != nil {
 			return err
 		}
 	}

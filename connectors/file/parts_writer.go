@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/step"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -45,6 +46,7 @@ type part struct {
 type numbered struct {
 	names partNames
 	seq   int64 // of the next part
+	ctx   *operator.Context
 }
 
 func (n *numbered) begin() (name, path string) {
@@ -53,11 +55,11 @@ func (n *numbered) begin() (name, path string) {
 	return name, hidden(name)
 }
 
-func (n *numbered) end(p *part) error { return publish(p.name) }
+func (n *numbered) end(p *part) error { return publish(n.ctx, p.name) }
 
 // openParts makes a writer of parts, behind those that there are.
 func openParts(ctx *operator.Context, s Sink, path string, make newContent) (*partsWriter, error) {
-	place := &numbered{names: partNamesOf(path, ctx.Subtask)}
+	place := &numbered{names: partNamesOf(path, ctx.Subtask), ctx: ctx}
 	have, err := place.names.list()
 	if err != nil {
 		return nil, err
@@ -93,7 +95,7 @@ func (w *partsWriter) Write(b *column.Batch) error {
 }
 
 func (w *partsWriter) write(b *column.Batch) error {
-	for at := 0; at < b.Len(); {
+	for done := 0; done < b.Len(); {
 		if w.now != nil && w.rotate.Age > 0 && w.ctx.Clock.Now().Sub(w.now.born) >= w.rotate.Age {
 			if err := w.end(); err != nil {
 				return err
@@ -104,14 +106,14 @@ func (w *partsWriter) write(b *column.Batch) error {
 				return err
 			}
 		}
-		n := b.Len() - at
+		n := b.Len() - done
 		if w.rotate.Rows > 0 {
 			n = int(min(int64(n), w.rotate.Rows-w.now.rows))
 		}
-		if err := w.now.write(b, at, n); err != nil {
+		if err := at(w.ctx, "write part", func() error { return w.now.write(b, done, n) }); err != nil {
 			return failure("write", w.now.name, err)
 		}
-		at += n
+		done += n
 		if w.rotate.Rows > 0 && w.now.rows >= w.rotate.Rows || w.rotate.Bytes > 0 && w.now.to.size() >= w.rotate.Bytes {
 			if err := w.end(); err != nil {
 				return err
@@ -143,7 +145,11 @@ func (p *part) write(b *column.Batch, at, n int) error {
 // begin opens the next part.
 func (w *partsWriter) begin() error {
 	name, hidden := w.place.begin()
-	f, err := os.OpenFile(hidden, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+	var f *os.File
+	err := at(w.ctx, "create part", func() (err error) {
+		f, err = os.OpenFile(hidden, os.O_RDWR|os.O_CREATE|os.O_TRUNC, 0o644)
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -159,17 +165,17 @@ func (w *partsWriter) begin() error {
 func (w *partsWriter) end() error {
 	p := w.now
 	w.now = nil
-	if err := p.seal(); err != nil {
+	if err := p.seal(w.ctx); err != nil {
 		return err
 	}
 	return w.place.end(p)
 }
 
 // seal brings the whole part to the disk. After an error nothing is left of it.
-func (p *part) seal() error {
-	err := p.to.finish()
+func (p *part) seal(ctx *operator.Context) error {
+	err := at(ctx, "finish part", p.to.finish)
 	if err == nil {
-		err = p.file.Sync()
+		err = at(ctx, "sync part", p.file.Sync)
 	}
 	if info, stat := p.file.Stat(); stat == nil {
 		p.bytes = info.Size()
@@ -186,14 +192,19 @@ func (p *part) seal() error {
 }
 
 // publish gives a sealed part its name, for good.
-func publish(name string) error {
-	if err := os.Rename(hidden(name), name); err != nil {
+func publish(ctx *operator.Context, name string) error {
+	if err := at(ctx, "publish part", func() error { return os.Rename(hidden(name), name) }); err != nil {
 		return err
 	}
-	if err := syncDir(filepath.Dir(name)); err != nil {
+	if err := at(ctx, "name part", func() error { return syncDir(filepath.Dir(name)) }); err != nil {
 		return failure("sync", filepath.Dir(name), err)
 	}
 	return nil
+}
+
+// at does a step of writing, of which tests are told: see package step.
+func at(ctx *operator.Context, op string, do func() error) error {
+	return step.Do(ctx, ctx.Operator, op, do)
 }
 
 // syncDir brings the names in a directory to the disk, where the system can.

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/arkflow-go/arkflow/operator"
 )
 
 // prepared says which parts become visible with an epoch: what Prepare gives and Commit takes (FORMAT.md).
@@ -79,6 +81,7 @@ func isBase(name string) bool {
 
 // publisher gives prepared parts their names.
 type publisher struct {
+	ctx  *operator.Context
 	dir  string                              // of the sink, where parts are looked for too: files may have been moved as a whole
 	link func(oldName, newName string) error // os.Link
 }
@@ -96,7 +99,7 @@ func (c publisher) publish(p prepared) error {
 		}
 	}
 	for _, dir := range dirs {
-		if err := syncDir(dir); err != nil {
+		if err := at(c.ctx, "name part", func() error { return syncDir(dir) }); err != nil {
 			return failure("sync", dir, err)
 		}
 	}
@@ -107,7 +110,7 @@ func (c publisher) publish(p prepared) error {
 func (c publisher) remove(p prepared) error {
 	for _, part := range p.parts {
 		for _, dir := range c.dirs(p) {
-			if err := remove(filepath.Join(dir, part.hidden)); err != nil {
+			if err := at(c.ctx, "remove part", func() error { return remove(filepath.Join(dir, part.hidden)) }); err != nil {
 				return err
 			}
 		}
@@ -146,7 +149,7 @@ func (c publisher) publishIn(dir string, part preparedPart) (done bool, err erro
 	} else if !have {
 		return part.visibleAt(to)
 	}
-	err = c.link(from, to)
+	err = at(c.ctx, "publish part", func() error { return c.link(from, to) })
 	if err == nil {
 		return true, nil
 	}
