@@ -169,29 +169,43 @@ func (v *View) Each(since state.View, emit func(state.Table) error) error {
 			return nil
 		}
 	}
+	v.mu.Lock()
+	light := known != nil && v.tables == nil && len(known) == partition.Count
+	v.mu.Unlock()
+	if light {
+		tables, were, err := v.touched(known)
+		if err != nil {
+			return err
+		}
+		return v.save(tables, countsOf(tables), were, emit)
+	}
 	if err := v.Settle(); err != nil {
 		return err
 	}
+	return v.save(v.tables, v.counts, known, emit)
+}
+
+// save gives the groups whose number of rows is not the known one.
+func (v *View) save(tables []*table, counts, known [][]uint64, emit func(state.Table) error) error {
 	n, all := 0, 0
-	for i, counts := range v.counts {
+	for i, counts := range counts {
 		n += changed(counts, countsAt(known, i), nil)
 		all += len(counts)
 	}
 	if n == 0 {
 		return nil
 	}
-	keys := v.keyLayout
-	d := newDump(keys, v.l, v.cells, v.maxGroups, n, emit)
+	d := newDump(v.keyLayout, v.l, v.cells, v.maxGroups, n, emit)
 	d.window, d.from = v.window, v.from
 	step := blockRows
-	if len(v.tables) > 1 {
+	if len(tables) > 1 {
 		step = min(mixedRows*max(1, all/n), blockRows)
 	}
 	refs, keyRefs := make([]uint32, blockRows), make([]uint32, blockRows)
 	for lo, more := 0, true; more; lo += step {
 		more = false
-		for i, t := range v.tables {
-			counts, known := from(v.counts[i], lo), from(countsAt(known, i), lo)
+		for i, t := range tables {
+			counts, known := from(counts[i], lo), from(countsAt(known, i), lo)
 			more = more || len(counts) > step
 			list := refs[:changed(counts[:min(step, len(counts))], known, refs)]
 			for j := range list {
