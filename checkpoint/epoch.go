@@ -33,8 +33,8 @@ type OperatorSnapshot struct {
 
 // Prepared is what a two-phase sink has prepared for an epoch.
 type Prepared struct {
-	Epoch int64
-	Data  []byte
+	Epoch int64  `json:"epoch"`
+	Data  []byte `json:"data"`
 }
 
 // Pending reports whether a sink has prepared rows that are to be committed.
