@@ -105,7 +105,7 @@ func Async[In, Out any](fn func(ctx context.Context, row In) (Out, error), cfg A
 			return nil, err
 		}
 		out := Stream{Schema: writer.Schema(), Time: in.Time}
-		return &single{out: out, make: func(ctx *Context) (Instance, error) { return newAsyncTask(ctx, in, writer, cfg, fn) }}, nil
+		return &taskMaker{outs: []Stream{out}, make: func(ctx *Context) (Instance, error) { return newAsyncTask(ctx, in, writer, cfg, fn) }}, nil
 	}
 	return a
 }

@@ -80,7 +80,7 @@ func (d *drop) Bind(in []Stream) (Bound, error) {
 		return nil, err
 	}
 	task := dropTask{schema: out.Schema, kept: kept, keyed: out.Key != nil}
-	return &single{out: out, make: func(*Context) (Instance, error) { return task, nil }}, nil
+	return &taskMaker{outs: []Stream{out}, make: func(*Context) (Instance, error) { return task, nil }}, nil
 }
 
 type dropTask struct {

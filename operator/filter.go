@@ -67,7 +67,7 @@ func (f *filter) Bind(in []Stream) (Bound, error) {
 	if err := filtersChanges(s, f.where.Columns()); err != nil {
 		return nil, err
 	}
-	return &single{out: s, make: func(ctx *Context) (Instance, error) {
+	return &taskMaker{outs: []Stream{s}, make: func(ctx *Context) (Instance, error) {
 		return &filterTask{ctx: ctx, where: prog.New()}, nil
 	}}, nil
 }

@@ -29,7 +29,7 @@ func FilterFunc[In any](keep func(row In) bool) *FilterFuncOperator {
 		if err := faults.Err(); err != nil {
 			return nil, err
 		}
-		return &single{out: in, make: func(ctx *Context) (Instance, error) {
+		return &taskMaker{outs: []Stream{in}, make: func(ctx *Context) (Instance, error) {
 			r, err := structmap.NewReader[In](in.Schema)
 			if err != nil {
 				return nil, err

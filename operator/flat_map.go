@@ -88,7 +88,7 @@ func newFlatMap[In, Out any](pure func(In, func(Out)), fn flatMapFunc[In, Out], 
 		if err := faults.Err(); err != nil {
 			return nil, err
 		}
-		b := &several{outs: []Stream{{Schema: writer.Schema(), Time: in.Time}}}
+		b := &taskMaker{outs: []Stream{{Schema: writer.Schema(), Time: in.Time}}}
 		for _, s := range sides {
 			s.out.Time = in.Time
 			b.outs = append(b.outs, s.out)

@@ -50,7 +50,7 @@ func newMap[In, Out any](pure func(In) Out, fn func(In) (Out, error)) *MapOperat
 		if out.Changes, out.ChangeKey, err = keepChanges("the map", in, sameColumns(in.Schema, out.Schema)); err != nil {
 			return nil, err
 		}
-		return &single{out: out, make: func(ctx *Context) (Instance, error) { return newMapTask(ctx, in, writer, pure, fn) }}, nil
+		return &taskMaker{outs: []Stream{out}, make: func(ctx *Context) (Instance, error) { return newMapTask(ctx, in, writer, pure, fn) }}, nil
 	}
 	return m
 }

@@ -95,7 +95,7 @@ func (m *MapBatchOperator) Bind(in []Stream) (Bound, error) {
 		return nil, err
 	}
 	out := Stream{Schema: schema, Time: s.Time}
-	return &single{out: out, make: func(ctx *Context) (Instance, error) {
+	return &taskMaker{outs: []Stream{out}, make: func(ctx *Context) (Instance, error) {
 		return &mapBatchTask{ctx: ctx, op: m, schema: schema}, nil
 	}}, nil
 }

@@ -2,7 +2,8 @@ package operator
 
 import (
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -17,11 +18,7 @@ type rename struct{ names map[string]string }
 // Rename gives columns other names: old name -> new name. All are renamed at once, so that two columns may swap their
 // names. Nothing else changes: a keyed stream stays keyed, by the new names.
 func Rename(names map[string]string) Operator {
-	r := &rename{make(map[string]string, len(names))}
-	for from, to := range names {
-		r.names[from] = to
-	}
-	return r
+	return &rename{maps.Clone(names)}
 }
 
 // RenameFromConfig gives the renaming of a JobSpec: {columns: {old: new}}.
@@ -49,14 +46,7 @@ func RenameFromConfig(config map[string]any) (Operator, error) {
 // Kind implements Operator.
 func (r *rename) Kind() string { return "rename" }
 
-func (r *rename) sorted() []string {
-	old := make([]string, 0, len(r.names))
-	for from := range r.names {
-		old = append(old, from)
-	}
-	sort.Strings(old)
-	return old
-}
+func (r *rename) sorted() []string { return slices.Sorted(maps.Keys(r.names)) }
 
 // Describe implements Described.
 func (r *rename) Describe() string {
@@ -117,7 +107,7 @@ func (r *rename) Bind(in []Stream) (Bound, error) {
 	if out.Changes, out.ChangeKey, err = keepChanges("the rename", s, to); err != nil {
 		return nil, err
 	}
-	return &single{out: out, make: func(*Context) (Instance, error) { return renameTask{out.Schema}, nil }}, nil
+	return &taskMaker{outs: []Stream{out}, make: func(*Context) (Instance, error) { return renameTask{out.Schema}, nil }}, nil
 }
 
 type renameTask struct{ schema *arrow.Schema }

@@ -171,7 +171,7 @@ func (p *project) Bind(in []Stream) (Bound, error) {
 	if out.Changes, out.ChangeKey, err = keepChanges("the select", s, renamed); err != nil {
 		return nil, err
 	}
-	return &single{out: out, make: func(ctx *Context) (Instance, error) {
+	return &taskMaker{outs: []Stream{out}, make: func(ctx *Context) (Instance, error) {
 		t := &projectTask{ctx: ctx, schema: out.Schema}
 		for _, prog := range programs {
 			t.columns = append(t.columns, prog.New())

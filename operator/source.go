@@ -77,3 +77,9 @@ func (p TimePolicy) Mode() TimeMode {
 type WatermarkReader interface {
 	Watermark() (ms int64, ok bool)
 }
+
+// LagReader is a Reader that knows how many records of its split are there already and were not read. Status asks at any time from the first Poll on,
+// also beside another call and after Close: Lag is safe for concurrent use and answers at once. ok is false while the number is not known.
+type LagReader interface {
+	Lag() (records int64, ok bool)
+}

@@ -131,7 +131,7 @@ func (s *split) Bind(in []Stream) (Bound, error) {
 	if !slices.ContainsFunc(s.cases, func(c SplitCase) bool { return !c.otherwise }) {
 		faults.Add(&Fault{Path: "when", Problem: "there is no condition", Hint: "give one case by When at least"})
 	}
-	b := &several{}
+	b := &taskMaker{}
 	var programs []*expr.Program // nil: otherwise
 	var tags []string
 	for i, c := range s.cases {

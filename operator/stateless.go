@@ -9,29 +9,17 @@ import (
 	"github.com/arkflow-go/arkflow/internal/fault"
 )
 
-// single is a Bound of one input and one output.
-type single struct {
-	out  Stream
-	make func(ctx *Context) (Instance, error)
-}
-
-// Outputs implements Bound.
-func (s *single) Outputs() []Stream { return []Stream{s.out} }
-
-// New implements Bound.
-func (s *single) New(ctx *Context) (Instance, error) { return s.make(ctx) }
-
-// several is a Bound of one input and several outputs.
-type several struct {
+// taskMaker is a Bound whose instances a function makes.
+type taskMaker struct {
 	outs []Stream
 	make func(ctx *Context) (Instance, error)
 }
 
 // Outputs implements Bound.
-func (s *several) Outputs() []Stream { return s.outs }
+func (m *taskMaker) Outputs() []Stream { return m.outs }
 
 // New implements Bound.
-func (s *several) New(ctx *Context) (Instance, error) { return s.make(ctx) }
+func (m *taskMaker) New(ctx *Context) (Instance, error) { return m.make(ctx) }
 
 // oneInput gives the only stream that a stateless operator reads; its rows stand for themselves.
 func oneInput(kind string, in []Stream) (Stream, error) {

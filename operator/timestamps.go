@@ -89,7 +89,7 @@ func (w *timestamps) Bind(in []Stream) (Bound, error) {
 	}
 	out := s
 	out.Time = EventTime
-	return &single{out: out, make: func(ctx *Context) (Instance, error) {
+	return &taskMaker{outs: []Stream{out}, make: func(ctx *Context) (Instance, error) {
 		return &timestampsTask{ctx: ctx, policy: p, column: at, w: MinWatermark, max: math.MinInt64}, nil
 	}}, nil
 }

@@ -59,7 +59,7 @@ func (union) Bind(in []Stream) (Bound, error) {
 		return nil, err
 	}
 	out := Stream{Schema: withFields(first.Schema, fields), Time: first.Time}
-	return &single{out: out, make: func(*Context) (Instance, error) { return unionTask{out.Schema, orders}, nil }}, nil
+	return &taskMaker{outs: []Stream{out}, make: func(*Context) (Instance, error) { return unionTask{out.Schema, orders}, nil }}, nil
 }
 
 // matchColumns finds the columns of the first input in another one. A column that is nullable in one of them is so in the union.

@@ -128,6 +128,10 @@ func readOn(t *testing.T, r operator.Reader) (rows []string) {
 	for {
 		b := pollWithin(t, r, longPatience)
 		if b == nil {
+			if l, ok := r.(operator.LagReader); ok {
+				lag, known := l.Lag()
+				require.True(t, !known || lag == 0, "at the end of the split %d records are said to be left", lag)
+			}
 			return rows
 		}
 		rows = append(rows, Texts(b)...)

@@ -212,6 +212,12 @@ func (b *bench) end(r operator.Reader) {
 		_ = r.Close() // it may fail, but not wait
 		return nil
 	})
+	if l, ok := r.(operator.LagReader); ok {
+		b.within("Lag after Close", func() error {
+			l.Lag()
+			return nil
+		})
+	}
 }
 
 func (c SourceCase) openWaiting(b *bench) (operator.Reader, func()) {

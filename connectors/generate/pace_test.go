@@ -161,3 +161,38 @@ func TestLimitRowsMakesBatchesSmallerAndLosesNone(t *testing.T) {
 		require.NoError(t, pool.Check())
 	}
 }
+
+func TestLagIsWhatIsDueOrLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lag := func(r operator.Reader) any {
+			n, ok := r.(operator.LagReader).Lag()
+			if !ok {
+				return "unknown"
+			}
+			return n
+		}
+		for _, c := range []struct {
+			s                    Source
+			position             string
+			first, later, polled any
+		}{
+			{Source{Context: sample, Rate: 10}, "5", int64(1), int64(31), int64(0)},
+			{Source{Context: sample, Rate: 10, Count: 20}, "5", int64(1), int64(15), int64(0)},
+			{Source{Context: sample, Count: 20}, "5", int64(15), int64(15), int64(0)},
+			{Source{Context: sample, Count: 20}, "30", int64(0), int64(0), int64(0)},
+			{Source{Context: sample}, "5", "unknown", "unknown", "unknown"},
+			{Source{Context: sample, Interval: time.Second, Count: 20}, "5", "unknown", "unknown", "unknown"},
+		} {
+			r := open(t, c.s, newContext(column.NewPool()), "0", []byte(c.position))
+			require.Equal(t, c.first, lag(r), c.s.Describe())
+			time.Sleep(3 * time.Second)
+			require.Equal(t, c.later, lag(r), c.s.Describe())
+			if b, err := r.Poll(); err == nil {
+				b.Release()
+			}
+			require.Equal(t, c.polled, lag(r), c.s.Describe())
+			require.NoError(t, r.Close())
+			require.NotPanics(t, func() { lag(r) })
+		}
+	})
+}

@@ -2,6 +2,7 @@ package generate
 
 import (
 	"io"
+	"math"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -17,10 +18,11 @@ type reader struct {
 	maker maker
 	pace  pace
 	wake  *waker
-	first int64 // number of the split's first row
-	step  int64 // from one row of the split to the next
-	made  int64 // rows made since the beginning
-	left  int64
+	first int64        // number of the split's first row
+	step  int64        // from one row of the split to the next
+	count int64        // rows of the split; math.MaxInt64 where they have no end
+	from  int64        // rows that were made before the split was opened
+	made  atomic.Int64 // rows made since the beginning
 }
 
 // LimitRows implements operator.RowLimiter.
@@ -28,19 +30,18 @@ func (r *reader) LimitRows(n int) { r.pace.most = min(r.pace.most, n) }
 
 // Poll implements operator.Reader.
 func (r *reader) Poll() (*column.Batch, error) {
-	for r.left > 0 {
+	for made := r.made.Load(); made < r.count; made = r.made.Load() {
 		n, wait := r.pace.due(r.ctx.Clock.Now())
 		if n == 0 {
 			r.wake.after(wait)
 			return nil, nil
 		}
-		n = int(min(int64(n), r.left))
-		b, err := r.maker.make(r.first+r.made*r.step, r.step, n)
+		n = int(min(int64(n), r.count-made))
+		b, err := r.maker.make(r.first+made*r.step, r.step, n)
 		if err != nil {
 			return nil, err
 		}
-		r.made += int64(n)
-		r.left -= int64(n)
+		r.made.Add(int64(n))
 		r.pace.took(n)
 		if b != nil {
 			return b, nil
@@ -53,7 +54,22 @@ func (r *reader) Poll() (*column.Batch, error) {
 func (r *reader) Ready() <-chan struct{} { return r.wake.ready }
 
 // Position implements operator.Reader.
-func (r *reader) Position() ([]byte, error) { return strconv.AppendInt(nil, r.made, 10), nil }
+func (r *reader) Position() ([]byte, error) { return strconv.AppendInt(nil, r.made.Load(), 10), nil }
+
+// Lag implements operator.LagReader: rows that the rate has made due, else those up to the end. It is not known at an interval, which drops what it
+// was too late for, and at full speed without an end.
+func (r *reader) Lag() (int64, bool) {
+	made := r.made.Load()
+	left := max(0, r.count-made)
+	switch {
+	case r.pace.interval > 0:
+		return 0, false
+	case r.pace.rate > 0:
+		due := r.ctx.Clock.Now().Sub(r.pace.start).Seconds()*r.pace.rate + 1 - float64(made-r.from)
+		return int64(max(0, min(due, float64(min(left, 1<<53))))), true
+	}
+	return left, r.count < math.MaxInt64
+}
 
 // Close implements operator.Reader.
 func (r *reader) Close() error {

@@ -224,19 +224,17 @@ func (s Source) Open(ctx *operator.Context, split operator.Split, position []byt
 	if err != nil || k < 0 || k >= s.NumSplits {
 		return nil, fmt.Errorf("open split %q: the source has the splits 0 to %d", split.ID, s.NumSplits-1)
 	}
-	r := &reader{ctx: ctx, pace: newPace(s, ctx.Clock.Now()), first: int64(k), step: int64(s.NumSplits), left: math.MaxInt64, wake: newWaker(ctx)}
+	r := &reader{ctx: ctx, pace: newPace(s, ctx.Clock.Now()), first: int64(k), step: int64(s.NumSplits), count: math.MaxInt64, wake: newWaker(ctx)}
 	if s.Count > 0 {
-		r.left = (s.Count - int64(k) + r.step - 1) / r.step
+		r.count = (s.Count - int64(k) + r.step - 1) / r.step
 	}
 	if position != nil {
 		at, err := strconv.ParseInt(string(position), 10, 64)
 		if err != nil || at < 0 || at > (math.MaxInt64-r.first)/r.step {
 			return nil, fmt.Errorf("open split %q: %q is no position", split.ID, position)
 		}
-		r.made = at
-		if s.Count > 0 {
-			r.left = max(0, r.left-at)
-		}
+		r.from = at
+		r.made.Store(at)
 	}
 	if s.fn != nil {
 		r.maker = s.fn.reader(ctx)

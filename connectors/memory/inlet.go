@@ -260,6 +260,14 @@ func (r *inletReader[T]) Ready() <-chan struct{} { return r.in.ready }
 // Position implements operator.Reader.
 func (r *inletReader[T]) Position() ([]byte, error) { return strconv.AppendInt(nil, r.next, 10), nil }
 
+// Lag implements operator.LagReader: the rows that were sent and not read. Those of senders that wait are not among them.
+func (r *inletReader[T]) Lag() (int64, bool) {
+	in := r.in
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.first + int64(len(in.rows)) - r.next, true
+}
+
 // Close implements operator.Reader.
 func (r *inletReader[T]) Close() error {
 	r.bld.Discard()

@@ -190,3 +190,33 @@ func TestInletTellsWhatIsWrong(t *testing.T) {
 	require.ErrorContains(t, err, "cannot be written in a spec")
 	require.Same(t, good, good.WithSchema(nil))
 }
+
+func TestLagIsTheRowsThatWaitToBeRead(t *testing.T) {
+	lag := func(r operator.Reader) int64 {
+		n, ok := r.(operator.LagReader).Lag()
+		require.True(t, ok)
+		return n
+	}
+	in := NewInlet[item](InletConfig{})
+	r := open(t, in, nil)
+	require.Zero(t, lag(r))
+	send(t, in, 0, 3)
+	require.Equal(t, int64(3), lag(r))
+	require.Len(t, poll(t, r), 3)
+	send(t, in, 3, 2)
+	require.Equal(t, int64(2), lag(r))
+	require.NoError(t, r.Close())
+	r = open(t, in, []byte("1"))
+	require.Equal(t, int64(4), lag(r), "those that it reads again included")
+	require.NoError(t, r.Close())
+
+	fixed := open(t, Of(items(0, 10)).InBatches(4), []byte("1"))
+	for _, want := range []int64{9, 5, 1, 0} {
+		require.Equal(t, want, lag(fixed))
+		if want > 0 {
+			poll(t, fixed)
+		}
+	}
+	require.NoError(t, fixed.Close())
+	require.Zero(t, lag(fixed))
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -195,6 +196,9 @@ func (s Source) Open(ctx *operator.Context, split operator.Split, position []byt
 	}
 	r := &reader{pool: ctx.Pool, spans: s.splits[k], most: s.batchRows, ready: make(chan struct{})}
 	close(r.ready)
+	for _, p := range r.spans {
+		r.rows += int64(p.to - p.from)
+	}
 	if r.most == 0 {
 		r.most = MaxBatchRows
 	}
@@ -215,7 +219,8 @@ type reader struct {
 	pool  *column.Pool
 	spans []span
 	most  int
-	read  int64         // rows that Poll has returned
+	rows  int64         // of the split
+	read  atomic.Int64  // rows that Poll has returned
 	done  int           // rows of the first span that Poll has returned
 	rec   *column.Batch // the first span's record
 	ready chan struct{}
@@ -226,7 +231,7 @@ func (r *reader) LimitRows(n int) { r.most = min(r.most, n) }
 
 // skip passes over n rows; false where there are fewer.
 func (r *reader) skip(n int64) bool {
-	r.read = n
+	r.read.Store(n)
 	for n > 0 && len(r.spans) > 0 {
 		rows := int64(r.spans[0].to - r.spans[0].from)
 		if n < rows {
@@ -259,7 +264,7 @@ func (r *reader) Poll() (*column.Batch, error) {
 	from := p.from + r.done
 	n := min(r.most, p.to-from)
 	r.done += n
-	r.read += int64(n)
+	r.read.Add(int64(n))
 	return r.rec.Slice(from, from+n), nil
 }
 
@@ -275,7 +280,10 @@ func (r *reader) leave() {
 func (r *reader) Ready() <-chan struct{} { return r.ready }
 
 // Position implements operator.Reader.
-func (r *reader) Position() ([]byte, error) { return strconv.AppendInt(nil, r.read, 10), nil }
+func (r *reader) Position() ([]byte, error) { return strconv.AppendInt(nil, r.read.Load(), 10), nil }
+
+// Lag implements operator.LagReader: the rows that are left.
+func (r *reader) Lag() (int64, bool) { return r.rows - r.read.Load(), true }
 
 // Close implements operator.Reader.
 func (r *reader) Close() error {
