@@ -61,8 +61,8 @@ func (s Shape) Compare(m *Manifest, allow Allowances) error {
 		here := s.operator(o.ID)
 		switch {
 		case here == nil:
-			if (o.Keyed || o.pending()) && !slices.Contains(allow.Dropped, o.ID) {
-				bad("operator %q (%s) has %s and is not in the job: put it back, or give AllowDropped(%q) to leave that behind", o.ID, o.Kind, o.holds(), o.ID)
+			if what := m.holds(&o); what != "" && !slices.Contains(allow.Dropped, o.ID) {
+				bad("operator %q (%s) has %s and is not in the job: put it back, or give AllowDropped(%q) to leave that behind", o.ID, o.Kind, what, o.ID)
 			}
 			continue
 		case o.State != here.State:
@@ -102,11 +102,17 @@ func (o *OperatorRecord) pending() bool {
 	return slices.ContainsFunc(o.Tasks, func(t TaskRecord) bool { return pending(t.Prepared) })
 }
 
-func (o *OperatorRecord) holds() string {
-	if o.pending() {
+// holds says what an operator has that is lost without it; "" for nothing. A source that comes back under another ID would read all again.
+func (m *Manifest) holds(o *OperatorRecord) string {
+	switch {
+	case o.pending():
 		return "prepared rows"
+	case o.Keyed:
+		return "state"
+	case slices.ContainsFunc(m.Sources, func(r SourceRecord) bool { return r.ID == o.ID && len(r.Splits) > 0 }):
+		return "positions"
 	}
-	return "state"
+	return ""
 }
 
 func list(names []string) string {
