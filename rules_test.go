@@ -63,7 +63,7 @@ func (d *deeds) Seal(_ context.Context, e *checkpoint.Epoch) error {
 	return nil
 }
 
-func (d *deeds) Release(*checkpoint.Epoch) {}
+func (d *deeds) Release(context.Context, *checkpoint.Epoch) {}
 
 // E8: at the end of bounded input the windows are flushed, then comes the last barrier, the seal, the commit, the close.
 func TestE8OrderAtTheEndOfInput(t *testing.T) {

@@ -37,7 +37,7 @@ func (s *slowStore) Seal(ctx context.Context, e *checkpoint.Epoch) error {
 	}
 }
 
-func (s *slowStore) Release(*checkpoint.Epoch) {}
+func (s *slowStore) Release(context.Context, *checkpoint.Epoch) {}
 
 func startWith(t *testing.T, s *slowStore) *arkflow.Handle {
 	j := arkflow.NewJob("slow")

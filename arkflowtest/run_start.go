@@ -150,7 +150,7 @@ func (r *run) Seal(_ context.Context, e *checkpoint.Epoch) error {
 }
 
 // Release implements checkpoint.Store: snapshots stay readable.
-func (r *run) Release(*checkpoint.Epoch) {}
+func (r *run) Release(context.Context, *checkpoint.Epoch) {}
 
 // source stands in for a source of the job.
 func (r *run) source(id string, had operator.Source, _ operator.TimePolicy) (operator.Source, error) {

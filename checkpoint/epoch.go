@@ -135,7 +135,7 @@ func (e *Epoch) Split(source, split string) *SplitSnapshot {
 type Store interface {
 	Seal(ctx context.Context, e *Epoch) error
 	// Release tells that nobody but the store reads the states of an epoch any more, whether it was sealed or not.
-	Release(e *Epoch)
+	Release(ctx context.Context, e *Epoch)
 }
 
 // MemoryStore keeps the last epoch, or all of them, in memory. Safe for concurrent use.
@@ -161,7 +161,7 @@ func (m *MemoryStore) Seal(_ context.Context, e *Epoch) error {
 }
 
 // Release implements Store: an epoch that is kept stays readable.
-func (m *MemoryStore) Release(*Epoch) {}
+func (m *MemoryStore) Release(context.Context, *Epoch) {}
 
 // Epochs gives what is kept, oldest first.
 func (m *MemoryStore) Epochs() []*Epoch {

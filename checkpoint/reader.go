@@ -5,16 +5,25 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/arkflow-go/arkflow/checkpoint/segment"
 	"github.com/arkflow-go/arkflow/checkpoint/storage"
+	"github.com/arkflow-go/arkflow/operator"
 	"github.com/arkflow-go/arkflow/state"
 )
 
 // Progress is how far a restore has come. Safe for concurrent use.
-type Progress struct{ epoch, bytes, ofBytes, entries, ofEntries atomic.Int64 }
+type Progress struct {
+	epoch, bytes, ofBytes, entries, ofEntries atomic.Int64
+	told                                      atomic.Int64 // when it was logged last, ms since 1970
+}
+
+// tellEvery is how often a restore is logged.
+const tellEvery = 10 * time.Second
 
 // Restored is a Progress at one moment.
 type Restored struct {
@@ -42,6 +51,21 @@ type stored struct {
 	bucket   *storage.Bucket
 	task     *TaskRecord
 	progress *Progress
+
+	job   string
+	clock operator.Clock
+	log   *slog.Logger
+}
+
+// tell logs now and then how far the restore has come.
+func (s *stored) tell() {
+	now := s.clock.Now().UnixMilli()
+	last := s.progress.told.Load()
+	if now-last < tellEvery.Milliseconds() || !s.progress.told.CompareAndSwap(last, now) || last == 0 {
+		return
+	}
+	p := s.progress.Now()
+	s.log.Info("restoring state", "job", s.job, "epoch", p.Epoch, "bytes", p.Bytes, "of_bytes", p.OfBytes, "entries", p.Entries, "of_entries", p.OfEntries)
 }
 
 // Find implements state.Saved.
@@ -135,6 +159,7 @@ func (s *stored) blocks(at int, data []byte, name string, from map[int64]int, yi
 		return damaged(err)
 	}
 	s.progress.bytes.Add(int64(len(data)))
+	s.tell()
 	for i, b := range r.Blocks() {
 		if f, live := from[b.Part]; !live || b.Table != name || at < f || b.Rows == 0 {
 			continue

@@ -20,12 +20,16 @@ func (s *Session) Seal(ctx context.Context, e *Epoch) error {
 		return err
 	}
 	m.Time = s.opts.Clock.Now().UTC()
-	w := s.newWriter(ctx, s.names.Data, &s.pieces)
+	w := newStateWriter(ctx, s.bucket, func(n int64) string { return s.names.Data(s.claim.Run, n) }, &s.pieces)
+	defer func() { s.garbage.wrote(w.names) }()
 	next, err := w.write(e, m, s.chains)
 	if err != nil {
 		return err
 	}
-	kept, err := s.putManifest(ctx, m)
+	name := s.names.Manifest(m.Epoch, m.Run)
+	w.names = append(w.names, name)
+	s.garbage.refer(name, m)
+	kept, err := s.putManifest(ctx, name, m)
 	if err != nil {
 		return err
 	}
@@ -35,14 +39,18 @@ func (s *Session) Seal(ctx context.Context, e *Epoch) error {
 	if err := s.take(ctx, kept); err != nil {
 		return s.noteFence(err)
 	}
+	w.names = append(w.names, s.names.Seal(s.number))
+	s.garbage.keep(s.names.Seal(s.number), s.kept)
 	s.chains, e.Written = next, w.written+kept.Size
 	s.last = max(s.last, e.Number)
-	s.sweep(ctx, m)
 	return nil
 }
 
-// Release implements Store.
-func (s *Session) Release(e *Epoch) { e.Close() }
+// Release implements Store. It deletes objects that have not been needed for the grace period.
+func (s *Session) Release(ctx context.Context, e *Epoch) {
+	e.Close()
+	s.sweep(ctx)
+}
 
 func (s *Session) noteFence(err error) error {
 	if errors.Is(err, storage.ErrFenced) {
@@ -51,12 +59,12 @@ func (s *Session) noteFence(err error) error {
 	return err
 }
 
-func (s *Session) putManifest(ctx context.Context, m *Manifest) (storage.Kept, error) {
+func (s *Session) putManifest(ctx context.Context, name string, m *Manifest) (storage.Kept, error) {
 	data, err := encodeManifest(m)
 	if err != nil {
 		return storage.Kept{}, err
 	}
-	k := storage.Kept{Epoch: m.Epoch, Run: m.Run, Name: s.names.Manifest(m.Epoch, m.Run), Size: int64(len(data))}
+	k := storage.Kept{Epoch: m.Epoch, Run: m.Run, Name: name, Size: int64(len(data))}
 	o := storage.ObjectOf(k.Name, data)
 	k.SHA = hex.EncodeToString(o.SHA256[:])
 	return k, s.bucket.PutIfAbsent(ctx, k.Name, data)
@@ -85,58 +93,6 @@ func (s *Session) take(ctx context.Context, k storage.Kept) error {
 		}
 		s.number, s.kept = there.Number, there.Kept
 	}
-}
-
-// garbage is what a session wrote and no kept epoch refers to.
-type garbage struct {
-	refs map[string]map[string]bool // by manifest: the names of its segments, of manifests that this session sealed
-	own  []string                   // all objects that it wrote and that are still there
-	idle map[string]int64           // since when nothing refers to them, in ms
-}
-
-// sweep deletes objects of this session that no kept epoch refers to, after the grace period (C9). What it cannot delete it tries again
-// after the next epoch; what other sessions left is for Sweep.
-func (s *Session) sweep(ctx context.Context, sealed *Manifest) {
-	g := &s.garbage
-	if g.refs == nil {
-		g.refs, g.idle = map[string]map[string]bool{}, map[string]int64{}
-	}
-	name := s.names.Manifest(sealed.Epoch, sealed.Run)
-	refs := map[string]bool{}
-	for _, seg := range sealed.segments() {
-		refs[seg.Name] = true
-	}
-	g.refs[name] = refs
-	g.own = append(g.own, name, s.names.Seal(s.number))
-	live := map[string]bool{s.names.Seal(s.number): true}
-	for _, k := range s.kept {
-		live[k.Name] = true
-		for seg := range g.refs[k.Name] {
-			live[seg] = true
-		}
-	}
-	now := s.opts.Clock.Now().UnixMilli()
-	rest := g.own[:0]
-	for i, o := range g.own {
-		switch since, idle := g.idle[o]; {
-		case live[o]:
-		case !idle:
-			g.idle[o] = now
-		case now-since >= s.opts.Grace.Milliseconds() && ctx.Err() == nil:
-			err := s.bucket.Delete(ctx, o)
-			if err == nil {
-				delete(g.idle, o)
-				delete(g.refs, o)
-				continue
-			}
-			s.opts.Logger.Warn("old object not deleted", "job", s.job, "object", o, "error", err)
-			rest = append(rest, g.own[i:]...)
-			g.own = rest
-			return
-		}
-		rest = append(rest, o)
-	}
-	g.own = rest
 }
 
 // wrapState names the task whose state could not be written.

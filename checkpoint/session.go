@@ -296,7 +296,8 @@ func (s *Session) Epoch(ctx context.Context) (*Epoch, error) {
 	}
 	s.progress.begin(s.begin)
 	return s.begin.restore(func(o *OperatorRecord, subtask int) state.Saved {
-		return &stored{ctx: ctx, bucket: from, task: &o.Tasks[subtask], progress: &s.progress}
+		return &stored{ctx: ctx, bucket: from, task: &o.Tasks[subtask], progress: &s.progress,
+			job: s.job, clock: s.opts.Clock, log: s.opts.Logger}
 	})
 }
 

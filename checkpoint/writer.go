@@ -44,7 +44,7 @@ type stateWriter struct {
 	bucket *storage.Bucket
 	name   func(number int64) string
 	number *atomic.Int64
-	wrote  func(name string)
+	names  []string // of what it wrote
 
 	written int64
 
@@ -52,14 +52,8 @@ type stateWriter struct {
 	uploads sync.WaitGroup
 }
 
-func (s *Session) newWriter(ctx context.Context, name func(run, number int64) string, number *atomic.Int64) *stateWriter {
-	w := newStateWriter(ctx, s.bucket, func(n int64) string { return name(s.claim.Run, n) }, number)
-	w.wrote = func(name string) { s.garbage.own = append(s.garbage.own, name) }
-	return w
-}
-
 func newStateWriter(ctx context.Context, b *storage.Bucket, name func(int64) string, number *atomic.Int64) *stateWriter {
-	w := &stateWriter{bucket: b, name: name, number: number, wrote: func(string) {}, slots: make(chan struct{}, uploadsAtATime)}
+	w := &stateWriter{bucket: b, name: name, number: number, slots: make(chan struct{}, uploadsAtATime)}
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	return w
 }
@@ -193,7 +187,7 @@ func (o *segmentWriter) done(obj segment.Object) error {
 		}
 	}
 	o.chain.segments = append(o.chain.segments, r)
-	w.wrote(sum.Name)
+	w.names = append(w.names, sum.Name)
 	w.written += sum.Size
 	select {
 	case w.slots <- struct{}{}:

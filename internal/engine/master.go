@@ -264,7 +264,7 @@ func (m *master) seal(s checkpoint.Seal) {
 	m.unseal = cancel
 	x.group.Go(func() {
 		defer x.activity.Pause()
-		defer x.cfg.Store.Release(e)
+		defer x.cfg.Store.Release(x.ctx, e)
 		err := x.cfg.Store.Seal(ctx, e)
 		if cause := context.Cause(ctx); err != nil && cause != nil && x.ctx.Err() == nil {
 			err = fmt.Errorf("%w: %w", cause, err)

@@ -1,0 +1,101 @@
+package checkpoint
+
+import (
+	"context"
+	"sync"
+
+	"github.com/arkflow-go/arkflow/checkpoint/storage"
+)
+
+// garbage is what a session wrote and deletes again once no kept epoch refers to it (C9). It knows nothing of what other sessions wrote:
+// that is for Sweep. Safe for concurrent use.
+type garbage struct {
+	mu   sync.Mutex
+	refs map[string][]string // by manifest of this session: the segments that it refers to
+	own  []string            // objects of epochs that are written, or were given up, in order
+	idle map[string]int64    // since when no kept epoch refers to them, in ms
+	live map[string]bool     // what the last seal keeps
+}
+
+// wrote notes the objects of an epoch whose writing has ended, well or not.
+func (g *garbage) wrote(objects []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.own = append(g.own, objects...)
+}
+
+// refer notes what a manifest refers to, before it can be sealed.
+func (g *garbage) refer(manifest string, m *Manifest) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.refs == nil {
+		g.refs, g.idle = map[string][]string{}, map[string]int64{}
+	}
+	for _, s := range m.segments() {
+		g.refs[manifest] = append(g.refs[manifest], s.Name)
+	}
+}
+
+// keep notes what is kept from now on.
+func (g *garbage) keep(seal string, kept []storage.Kept) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.live = map[string]bool{seal: true}
+	for _, k := range kept {
+		g.live[k.Name] = true
+		for _, s := range g.refs[k.Name] {
+			g.live[s] = true
+		}
+	}
+}
+
+// due gives the objects that have been idle for the grace period.
+func (g *garbage) due(now, grace int64) (out []string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, o := range g.own {
+		since, idle := g.idle[o]
+		switch {
+		case g.live[o]:
+			delete(g.idle, o) // an epoch whose seal was in doubt was sealed after all
+		case !idle:
+			g.idle[o] = now
+		case now-since >= grace:
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// gone notes that objects were deleted.
+func (g *garbage) gone(objects map[string]bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	rest := g.own[:0]
+	for _, o := range g.own {
+		if objects[o] {
+			delete(g.idle, o)
+			delete(g.refs, o)
+			continue
+		}
+		rest = append(rest, o)
+	}
+	g.own = rest
+}
+
+// sweep deletes what is due. What it cannot delete it tries again after the next epoch.
+func (s *Session) sweep(ctx context.Context) {
+	gone := map[string]bool{}
+	for _, o := range s.garbage.due(s.opts.Clock.Now().UnixMilli(), s.opts.Grace.Milliseconds()) {
+		if err := s.bucket.Delete(ctx, o); err != nil {
+			if ctx.Err() == nil {
+				s.opts.Logger.Warn("old object not deleted", "job", s.job, "object", o, "error", err)
+			}
+			break
+		}
+		gone[o] = true
+	}
+	if len(gone) > 0 {
+		s.garbage.gone(gone)
+	}
+}
