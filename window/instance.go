@@ -249,7 +249,8 @@ func (x *instance) OnDrain(out operator.Output) error {
 	return x.fire(x.watermark, operator.MaxWatermark, out)
 }
 
-// StateSize implements operator.Sized. Entries of windows that are grouped only when they fire are counted as rows.
+// StateSize implements operator.Sized. Entries of windows that are grouped only when they fire are counted as rows. Memory that only views of
+// earlier barriers hold is not counted, what they gave back is.
 func (x *instance) StateSize() (entries, bytes int64) {
 	x.panes = x.panes[:0]
 	for _, w := range x.open {

@@ -383,7 +383,7 @@ func (x *sliding) OnDrain(out operator.Output) error {
 	return x.fire(operator.MaxWatermark, out)
 }
 
-// StateSize implements operator.Sized.
+// StateSize implements operator.Sized. Memory that only views of earlier barriers hold is not counted, what they gave back is.
 func (x *sliding) StateSize() (entries, bytes int64) {
 	bytes = int64(x.index.SizeBytes() + x.running.sizeBytes())
 	for _, list := range [2][]*slice{x.slices, x.stragglers} {

@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/aggregate"
+	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/state"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -235,4 +237,134 @@ func TestAnUnchangedPaneIsNotGroupedAgain(t *testing.T) {
 	require.NoError(t, y.Each(nil, func(t state.Table) error { n += t.Rows; return nil }), "a base may be asked for all the same")
 	require.Equal(t, 5000, n)
 	y.Close()
+}
+
+// replay loads tables into a new pane and gives its results.
+func replay(t testing.TB, l *layout.Layout, tables ...[]state.Table) []string {
+	a := NewAggregator(l)
+	p := a.Open()
+	load := NewLoad(a, state.Range{End: 128}, func(int64) (*Pane, error) { return p, nil })
+	for _, list := range tables {
+		for _, table := range list {
+			require.NoError(t, load.Add(table))
+		}
+	}
+	return rowsOf(t, p)
+}
+
+func TestALoadSetsWhatAPartHadBefore(t *testing.T) {
+	s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64, arrow.BinaryTypes.String)
+	l, err := layout.New(s, []int{0}, []aggregate.Agg{{Func: aggregate.Sum, Col: 1, Names: []string{"sum"}},
+		{Func: aggregate.Max, Col: 2, Names: []string{"max"}}, {Func: aggregate.ArgMax, Col: 1, Values: []int{2}, Ties: true, Names: []string{"tie"}}})
+	require.NoError(t, err)
+	a := NewAggregator(l)
+	p := a.Open()
+	add := func(rows ...[]any) {
+		b := batchOf(s, rows...)
+		b.Times = make([]int64, b.Rows)
+		require.NoError(t, p.AddRange(b, 0, b.Rows))
+	}
+	add([]any{1, math.MaxInt64, "b"}, []any{1, math.MaxInt64, "a"}, []any{2, 5, "x"}) // the sum of 1 has left 64 bits
+	v := p.View(0, 128)
+	base := tablesOf(t, v, nil)
+	add([]any{1, math.MinInt64, "c"}) // and is back
+	w := p.View(0, 128)
+	delta := tablesOf(t, w, v)
+	require.Len(t, delta, 1)
+	require.Equal(t, 1, delta[0].Rows)
+	require.Equal(t, rowsOf(t, p), replay(t, l, base, delta))
+	require.Equal(t, rowsOf(t, p), replay(t, l, base, delta, delta), "the same once more")
+	bad := delta[0]
+	bad.Cols = slices.Clone(bad.Cols)
+	bad.Cols[2].Data = make([]byte, 8)
+	err = NewLoad(a, state.Range{End: 128}, func(int64) (*Pane, error) { return a.Open(), nil }).Add(bad)
+	require.ErrorIs(t, err, errNoRows)
+}
+
+func TestAViewOfAClosedPaneKeepsItsLongKeys(t *testing.T) {
+	s := fieldsOf(arrow.BinaryTypes.String)
+	l := layoutOf(t, s, 1)
+	a := NewAggregator(l)
+	add := func(p *Pane, prefix string, n int) {
+		var rows [][]any
+		for i := range n {
+			rows = append(rows, []any{fmt.Sprintf("%s: a key of more than fifteen bytes, %d", prefix, i)})
+		}
+		b := batchOf(s, rows...)
+		require.NoError(t, p.AddRange(b, 0, b.Rows))
+	}
+	p := a.Open()
+	add(p, "first", 100)
+	p.Close()
+	p = a.Open()
+	add(p, "second", 10) // less than half of the table's keys: the next pane begins without them
+	want := rowsOf(t, p)
+	v := p.View(0, 128)
+	add(p, "second", 1)
+	p.Close()
+	p = a.Open()
+	add(p, "third", 110)
+	require.Equal(t, want, replay(t, l, tablesOf(t, v, nil)))
+}
+
+func TestViewsOfCellsThatBecomeSparse(t *testing.T) {
+	s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64)
+	x := NewIndex(layoutOf(t, s, 1, aggregate.Sum))
+	batch := func(lo, hi int) *column.Batch {
+		var rows [][]any
+		for k := lo; k < hi; k++ {
+			rows = append(rows, []any{k, 1})
+		}
+		return batchOf(s, rows...)
+	}
+	first, c := x.Cells(), x.DenseCells()
+	b := batch(0, 100)
+	require.NoError(t, AddRange([]*Cells{first}, b, 0, b.Rows))
+	b = batch(10, 40)
+	require.NoError(t, AddRange([]*Cells{c}, b, 0, b.Rows))
+	b = batch(20, 21)
+	require.NoError(t, AddRange([]*Cells{c}, b, 0, b.Rows))
+	v := x.Views(128)(c, 1, 2)
+	base := tablesOf(t, v, nil)
+	first.Close()
+	require.True(t, x.Compact([]*Cells{c}), "keys have other numbers, and the cells other places")
+	b = batch(30, 31) // it lies where 20 lay, and has as many rows
+	require.NoError(t, AddRange([]*Cells{c}, b, 0, b.Rows))
+	w := x.Views(128)(c, 1, 2)
+	delta := tablesOf(t, w, v)
+	b = batch(31, 33)
+	require.NoError(t, AddRange([]*Cells{c}, b, 0, b.Rows))
+	last := tablesOf(t, x.Views(128)(c, 1, 2), w)
+	require.Equal(t, 2, last[0].Rows)
+	y := NewIndex(layoutOf(t, s, 1, aggregate.Sum))
+	got := y.DenseCells()
+	load := NewCellLoad(y, state.Range{End: 128}, func(_ state.PartID, at, from int64) (*Cells, error) {
+		require.Equal(t, [2]int64{1, 2}, [2]int64{at, from})
+		return got, nil
+	})
+	for _, list := range [][]state.Table{base, delta, last} {
+		for _, table := range list {
+			require.NoError(t, load.Add(table))
+		}
+	}
+	require.Equal(t, c.Rows(), got.Rows())
+	require.Equal(t, c.Len(), got.Len())
+	for k := range 100 {
+		key := batch(k, k+1)
+		n, m := c.x.Lookup(key, 0), y.Lookup(key, 0)
+		require.Equal(t, n != 0, m != 0, "key %d", k)
+		if n != 0 {
+			require.Equal(t, cellOf(c, n), cellOf(got, m), "key %d", k)
+		}
+	}
+}
+
+// cellOf gives what is gathered of a number.
+func cellOf(c *Cells, n uint32) (words []uint64) {
+	for ref := c.t.l.Stride; ref < int(c.t.end); ref += c.t.l.Stride {
+		if c.t.rows[ref] == uint64(n) {
+			return c.t.rows[ref+1 : ref+c.t.l.Stride]
+		}
+	}
+	return nil
 }
