@@ -21,7 +21,7 @@ type (
 	// restart. docs/jobs.md lists the fields of each of these types.
 	Status = engine.Status
 	// OperatorStatus is one operator in a Status, over all its tasks: ID, Kind, Tasks; RowsIn, RowsOut, BytesIn, BytesOut, Batches; Late, Dropped (by reason),
-	// Future, Unknown; Watermark (ms, if HasWatermark), Lag, Lead; Busy, Idle, Blocked, QueueFill (0 to 1); StateEntries, StateBytes and the
+	// Future, Unknown; SourceLag (records there and not read, if HasSourceLag); Watermark (ms, if HasWatermark), Lag, Lead; Busy, Idle, Blocked, QueueFill (0 to 1); StateEntries, StateBytes and the
 	// greatest of them, PeakEntries and PeakBytes.
 	OperatorStatus = engine.OperatorStatus
 	// Event is something that happened to a job: Time, Kind, State (the new one, of EventState), Epoch (of checkpoints), Operator (of

@@ -14,6 +14,7 @@ import (
 	"github.com/arkflow-go/arkflow/internal/fault"
 	"github.com/arkflow-go/arkflow/internal/harness"
 	"github.com/arkflow-go/arkflow/internal/planner"
+	"github.com/arkflow-go/arkflow/internal/report"
 	"github.com/arkflow-go/arkflow/internal/supervise"
 	"github.com/arkflow-go/arkflow/operator"
 	"gocloud.dev/blob"
@@ -45,6 +46,8 @@ type Runtime struct {
 	Checkpoints Checkpoints
 	// Metrics is told of every job that starts. Defaults to none. Package metrics/prom has one for Prometheus.
 	Metrics Metrics
+	// Tracer is told of the checkpoints and recoveries of every job as spans of time. Defaults to none. Package metrics/otel has one for OpenTelemetry.
+	Tracer Tracer
 }
 
 // Metrics is what stands between jobs and a system that watches them: it reads numbers off Status when it wants them, so that rows cost
@@ -55,7 +58,23 @@ type Metrics interface {
 	JobStarted(job string, status func() Status) (ended func())
 }
 
-// WithDefaults gives a copy with every field set.
+// Tracer is what stands between jobs and a system that shows spans of time. What its method and the functions that it gives do wrong costs the span
+// alone, but they must return at once: jobs wait for them.
+type Tracer = report.Tracer
+
+// SpanOutcome is what became of a span: Run (number of the execution), Epoch, Entries (rows of state), Bytes (written or read), Aligned (the longest
+// wait of a task for the barrier on its other inputs) and Err; each zero where the span has nothing to say of it.
+type SpanOutcome = report.SpanOutcome
+
+// The names of the spans that a Tracer is told of.
+const (
+	SpanCheckpoint = report.SpanCheckpoint // an epoch, from its barriers until its commits are done or it is given up
+	SpanSeal       = report.SpanSeal       // within a checkpoint: it becomes durable
+	SpanRecovery   = report.SpanRecovery   // of a start with a bucket or a savepoint, and of a restart: from the claim until all state is restored
+	SpanClaim      = report.SpanClaim      // within a recovery: until the execution holds the job; a Standby waits here
+)
+
+// WithDefaults gives a copy with every field set that has a default.
 func (rt Runtime) WithDefaults() Runtime {
 	if rt.Logger == nil {
 		rt.Logger = slog.New(slog.DiscardHandler)
@@ -182,7 +201,7 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 		Bind: func(schemas map[string]*arrow.Schema) (map[string]operator.Bound, map[string][]operator.Stream, error) {
 			return planner.Bind(c.Graph, schemas)
 		},
-		Clock: rt.Clock, Logger: rt.Logger, MemoryLimit: rt.MemoryLimit, CheckpointEvery: j.checkpointEvery,
+		Clock: rt.Clock, Logger: rt.Logger, Tracer: rt.Tracer, MemoryLimit: rt.MemoryLimit, CheckpointEvery: j.checkpointEvery,
 	}
 	if h := sc.harness; h != nil {
 		cfg.Hooks, cfg.Store, cfg.Restore, cfg.LinkBatches = h.Hooks, h.Store, h.Restore, h.LinkBatches

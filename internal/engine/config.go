@@ -10,6 +10,7 @@ import (
 	"github.com/arkflow-go/arkflow/internal/graph"
 	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/internal/plan"
+	"github.com/arkflow-go/arkflow/internal/report"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -48,6 +49,8 @@ type Config struct {
 	MemoryLimit       int64         // bytes in batches and state; 0 means no limit
 	LinkBatches       int           // batches that a link holds; defaults to DefaultLinkBatches
 	Hooks             Hooks
+
+	Tracer report.Tracer // is told of epochs and recovery; may be nil
 
 	Feed *life.Feed // where events go, closed by who gave it; nil: one of the execution alone
 }

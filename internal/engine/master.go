@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"github.com/arkflow-go/arkflow/checkpoint/storage"
 	"github.com/arkflow-go/arkflow/internal/life"
 	"github.com/arkflow-go/arkflow/internal/link"
+	"github.com/arkflow-go/arkflow/internal/report"
+	"github.com/arkflow-go/arkflow/internal/spans"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
@@ -30,8 +33,9 @@ type master struct {
 	failure  error
 	commits  map[int64]*committing // epochs whose commits are under way
 	exiting  bool
-	failed   int             // epochs that failed in a row
-	fenced   <-chan struct{} // of the session
+	failed   int                  // epochs that failed in a row
+	fenced   <-chan struct{}      // of the session
+	spans    map[int64]spans.Span // of epochs that are neither committed nor given up
 }
 
 // waiter is one who waits for an epoch.
@@ -61,7 +65,7 @@ func (x *Execution) newMaster() *master {
 		last, fenced = max(last, x.session.LastEpoch()), x.session.Fenced()
 	}
 	m := &master{x: x, coord: checkpoint.NewCoordinator(x.cfg.Plan.Job, ids, last), finished: map[checkpoint.TaskID]bool{},
-		running: len(x.tasks), target: life.Finished, commits: map[int64]*committing{}, fenced: fenced}
+		running: len(x.tasks), target: life.Finished, commits: map[int64]*committing{}, fenced: fenced, spans: map[int64]spans.Span{}}
 	m.memory = x.newMemoryMonitor()
 	if x.cfg.CheckpointEvery > 0 {
 		m.interval = x.clock.NewTimer(x.cfg.CheckpointEvery)
@@ -192,6 +196,7 @@ func (m *master) do(actions []any) {
 		switch a := a.(type) {
 		case checkpoint.Inject:
 			m.began = m.x.clock.Now()
+			m.spans[a.Epoch] = m.x.span(m.x.ctx, report.SpanCheckpoint)
 			m.x.noteEpochs(func(s *CheckpointStatus) { s.InFlight = a.Epoch })
 			m.limitOf = a
 			if m.limit == nil {
@@ -214,6 +219,7 @@ func (m *master) do(actions []any) {
 			for _, t := range m.x.tasks {
 				t.in.Command(link.Command{Kind: link.CmdAbort, Epoch: a.Epoch})
 			}
+			m.endSpan(a.Epoch, report.SpanOutcome{Err: err})
 			answer(a.Waiters, CheckpointResult{Epoch: a.Epoch, Err: err})
 			m.x.emit(life.Event{Kind: life.EventCheckpointAborted, Epoch: a.Epoch, Message: err.Error()})
 		case checkpoint.Seal:
@@ -260,7 +266,8 @@ func (m *master) seal(s checkpoint.Seal) {
 	s.Waiters = plain
 	x.activity.Resume()
 	began := m.began
-	ctx, cancel := context.WithCancelCause(x.ctx)
+	sealing := x.span(m.spans[e.Number].Ctx, report.SpanSeal)
+	ctx, cancel := context.WithCancelCause(sealing.Ctx)
 	m.unseal = cancel
 	x.group.Go(func() {
 		defer x.activity.Pause()
@@ -269,6 +276,7 @@ func (m *master) seal(s checkpoint.Seal) {
 		if cause := context.Cause(ctx); err != nil && cause != nil && x.ctx.Err() == nil {
 			err = fmt.Errorf("%w: %w", cause, err)
 		}
+		sealing.End(report.SpanOutcome{Run: x.run(), Epoch: e.Number, Entries: e.Entries(), Bytes: e.Written, Err: err})
 		x.post(evSealed{s, err, began})
 		for _, w := range saving {
 			serr := err
@@ -320,6 +328,7 @@ func (m *master) sealed(e evSealed) {
 func (m *master) notSealed(e evSealed) {
 	number := e.seal.Epoch.Number
 	err := fmt.Errorf("epoch %d: seal: %w", number, e.err)
+	m.endSpan(number, report.SpanOutcome{Err: err})
 	answer(e.seal.Waiters, CheckpointResult{Epoch: number, Err: err})
 	if e.seal.Epoch.Ends || errors.Is(err, storage.ErrFenced) || m.x.ctx.Err() != nil {
 		m.fail(err)
@@ -336,6 +345,7 @@ func (m *master) committed(e evCommitted) {
 	c := m.commits[e.epoch]
 	if e.err != nil {
 		err := fmt.Errorf("commit of epoch %d: %w", e.epoch, e.err)
+		m.endSpan(e.epoch, report.SpanOutcome{Err: err})
 		answer(c.seal.Waiters, CheckpointResult{Epoch: e.epoch, Err: err})
 		c.seal.Waiters = nil
 		m.fail(err)
@@ -358,6 +368,7 @@ func (m *master) concludeEpoch(c *committing) {
 			s.InFlight = 0
 		}
 	})
+	m.endSpan(epoch.Number, report.SpanOutcome{Entries: epoch.Entries(), Bytes: epoch.Written, Aligned: epoch.Aligned})
 	answer(c.seal.Waiters, CheckpointResult{Epoch: epoch.Number})
 	m.x.emit(life.Event{Kind: life.EventCheckpoint, Epoch: epoch.Number, Message: fmt.Sprintf("epoch %d sealed", epoch.Number)})
 	if epoch.Ends && m.failure == nil {
@@ -395,6 +406,9 @@ func (x *Execution) conclude(m *master) {
 	}
 	for _, c := range m.commits {
 		answer(c.seal.Waiters, CheckpointResult{Epoch: c.seal.Epoch.Number, Err: ErrEnded})
+	}
+	for epoch := range m.spans {
+		m.endSpan(epoch, report.SpanOutcome{Err: cmp.Or(m.failure, ErrEnded)})
 	}
 	err := m.failure
 	if cerr := x.release(); cerr != nil && err == nil {

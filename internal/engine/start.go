@@ -43,10 +43,7 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	x.move(life.Starting)
 	// What is opened gets the context of the execution: during the start it ends with that of the caller.
 	started := context.AfterFunc(ctx, func() { x.cancel(context.Cause(ctx)) })
-	err := x.openSession(ctx)
-	if err == nil {
-		err = x.prepare(ctx)
-	}
+	err := x.recover(ctx)
 	if !started() {
 		err = canceled(ctx, err)
 	}

@@ -8,15 +8,19 @@ import (
 	"github.com/arkflow-go/arkflow/checkpoint"
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/plan"
+	"github.com/arkflow-go/arkflow/internal/report"
 	"github.com/arkflow-go/arkflow/operator"
 )
 
-// openSession takes hold of the bucket of the job, where it has one.
-func (x *Execution) openSession(ctx context.Context) (err error) {
+// openSession takes hold of the bucket of the job, where it has one. What it opens outlives the span within which it does so.
+func (x *Execution) openSession(ctx, within context.Context) (err error) {
 	if x.cfg.Hold == nil {
 		return nil
 	}
-	if x.session, err = x.cfg.Hold(ctx); err != nil {
+	claim := x.span(within, report.SpanClaim)
+	x.session, err = x.cfg.Hold(ctx)
+	claim.End(report.SpanOutcome{Run: x.run(), Err: err})
+	if err != nil {
 		return err
 	}
 	x.cfg.Store = x.session
@@ -58,7 +62,7 @@ func (x *Execution) prepare(ctx context.Context) error {
 
 func (x *Execution) begin(ctx context.Context) (err error) {
 	if x.session != nil {
-		if x.cfg.Restore, err = x.session.Epoch(x.ctx); err != nil {
+		if x.cfg.Restore, err = x.session.Epoch(ctx); err != nil {
 			return err
 		}
 	}

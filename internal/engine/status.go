@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/arkflow-go/arkflow/internal/life"
+	"github.com/arkflow-go/arkflow/internal/plan"
 	"github.com/arkflow-go/arkflow/internal/report"
 	"github.com/arkflow-go/arkflow/operator"
 )
@@ -34,11 +35,18 @@ func (x *Execution) Status() Status {
 	for _, o := range x.cfg.Plan.Operators {
 		at[o.ID] = len(s.Operators)
 		s.Operators = append(s.Operators, OperatorStatus{ID: o.ID, Kind: o.Kind, Tasks: o.Parallelism, Dropped: map[string]int64{},
-			Watermark: operator.MaxWatermark})
+			Watermark: operator.MaxWatermark, HasSourceLag: o.Role == plan.Source && !s.State.Ended()})
 	}
 	for _, t := range x.tasks {
 		for _, n := range t.nodes {
 			n.addTo(&s.Operators[at[n.id]])
+		}
+		if t.source != nil {
+			o := &s.Operators[at[t.source.node.id]]
+			for _, sp := range t.source.splits {
+				lag, known := sp.lag()
+				o.SourceLag, o.HasSourceLag = o.SourceLag+lag, o.HasSourceLag && known
+			}
 		}
 		s.HeldBack = append(s.HeldBack, t.heldBack()...)
 	}
@@ -48,6 +56,9 @@ func (x *Execution) Status() Status {
 		o.HasWatermark = o.Watermark != operator.MinWatermark
 		if o.HasWatermark && o.Watermark != operator.MaxWatermark {
 			o.Lag = now.Sub(time.UnixMilli(o.Watermark))
+		}
+		if !o.HasSourceLag {
+			o.SourceLag = 0
 		}
 	}
 	if x.session != nil {
@@ -90,6 +101,18 @@ func (n *node) addTo(o *OperatorStatus) {
 	o.StateBytes += n.bytes.Load()
 	o.PeakEntries += n.peakEnts.Load()
 	o.PeakBytes += n.peak.Load()
+}
+
+// lag is how many records are there for the split, unread; ok is false where its reader does not know, or panics.
+func (sp *split) lag() (n int64, ok bool) {
+	if sp.reader == nil {
+		return 0, true
+	}
+	if l, is := sp.reader.(operator.LagReader); is {
+		defer func() { _ = recover() }()
+		return l.Lag()
+	}
+	return 0, false
 }
 
 // degrade notes that results may be missing, the first time for an operator as an event.

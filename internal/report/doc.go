@@ -4,5 +4,6 @@
 //
 //	for _, o := range s.Operators { fmt.Println(o.ID, o.RowsIn, o.RowsOut) }
 //
-// The package holds data only, which the engine fills in; it never reads anything off a job itself.
+// Beside it stands the contract of a [Tracer], which is told what happens over time. The package holds data and contracts only, which the engine fills
+// in; it never reads anything off a job itself.
 package report

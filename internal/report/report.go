@@ -72,6 +72,10 @@ type OperatorStatus struct {
 	Future  int64         // rows too far ahead of the clock to move the watermark (MaxFutureSkew)
 	Lead    time.Duration // the greatest lead of a row over the clock
 	Unknown int64         // fields of records that the schema has no column for
+	// SourceLag is, of a source that runs, how many records are there already that it has not read, over all its splits; HasSourceLag is false
+	// where one of them does not know (operator.LagReader).
+	SourceLag    int64
+	HasSourceLag bool
 	// Busy, Idle and Blocked are the time its tasks worked, waited for input, and were held up by those downstream (or by a rate or limit),
 	// summed over tasks; operators of one chain share them.
 	Busy, Idle, Blocked time.Duration

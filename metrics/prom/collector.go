@@ -95,6 +95,9 @@ func families() []family {
 			}
 		}),
 		perOperator("operator_unknown_fields_total", "Fields of records that the schema has no column for.", counter, always(func(o *arkflow.OperatorStatus) float64 { return float64(o.Unknown) })),
+		perOperator("source_lag_records", "Records that are there and that a source has not read; absent where it does not know.", gauge, func(o *arkflow.OperatorStatus) (float64, bool) {
+			return float64(o.SourceLag), o.HasSourceLag
+		}),
 		perOperator("operator_future_rows_total", "Rows too far ahead of the clock to move the watermark.", counter, always(func(o *arkflow.OperatorStatus) float64 { return float64(o.Future) })),
 		perOperator("operator_busy_seconds_total", "Time that tasks worked, summed over tasks.", counter, seconds(func(o *arkflow.OperatorStatus) interface{ Seconds() float64 } { return o.Busy })),
 		perOperator("operator_idle_seconds_total", "Time that tasks waited for input, summed over tasks.", counter, seconds(func(o *arkflow.OperatorStatus) interface{ Seconds() float64 } { return o.Idle })),

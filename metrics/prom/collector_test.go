@@ -49,6 +49,19 @@ arkflow_job_state{job="orders",state="Finished"} 1
 `), "arkflow_operator_late_total", "arkflow_operator_rows_in_total", "arkflow_job_state"))
 }
 
+func TestSourceLagIsShownWhereItIsKnown(t *testing.T) {
+	c := New()
+	reg := prometheus.NewPedanticRegistry()
+	require.NoError(t, reg.Register(c))
+	status := arkflow.Status{Job: "orders", Operators: []arkflow.OperatorStatus{{ID: "known", SourceLag: 12, HasSourceLag: true}, {ID: "unknown"}}}
+	c.JobStarted("orders", func() arkflow.Status { return status })
+	require.NoError(t, testutil.GatherAndCompare(reg, strings.NewReader(`
+# HELP arkflow_source_lag_records Records that are there and that a source has not read; absent where it does not know.
+# TYPE arkflow_source_lag_records gauge
+arkflow_source_lag_records{job="orders",operator="known"} 12
+`), "arkflow_source_lag_records"))
+}
+
 func TestCollectorForgetsAJobAfterItsLastNumbersWereScraped(t *testing.T) {
 	c := New()
 	run(t, c, row{"a", 1})
