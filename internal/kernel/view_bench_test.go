@@ -163,3 +163,29 @@ func BenchmarkRestore(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkRestoreCells loads a million cells.
+func BenchmarkRestoreCells(b *testing.B) {
+	m := millions[0].open(b)
+	x := NewIndex(m.agg.l)
+	c := x.Cells()
+	for _, batch := range m.batches {
+		require.NoError(b, AddRange([]*Cells{c}, batch, 0, batch.Rows))
+	}
+	var tables []state.Table
+	require.NoError(b, x.Views(128)(c, 1, 2).Each(nil, func(t state.Table) error {
+		tables = append(tables, t)
+		return nil
+	}))
+	b.ResetTimer()
+	for range b.N {
+		y := NewIndex(m.agg.l)
+		got := y.Cells()
+		load := NewCellLoad(y, state.Range{End: 128}, func(state.PartID, int64, int64) (*Cells, error) { return got, nil })
+		for _, t := range tables {
+			require.NoError(b, load.Add(t))
+		}
+		require.Equal(b, c.Len(), got.Len())
+	}
+	b.ReportMetric(float64(c.Len())*float64(b.N)/b.Elapsed().Seconds(), "entries/s")
+}
