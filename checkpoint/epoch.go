@@ -82,6 +82,7 @@ type Epoch struct {
 	Operators map[string][]OperatorSnapshot // by operator, in the order of the subtasks
 	Schemas   map[string]*arrow.Schema      // inferred schemas of open sources
 	Written   int64                         // bytes that were written to seal it, of a store that writes
+	Shared    bool                          // others than the store read the states: they are closed by Release alone
 }
 
 // Settle makes the states of an epoch such that they can be kept in memory: see state.View.

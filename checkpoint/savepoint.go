@@ -17,7 +17,7 @@ const (
 )
 
 // WriteSavepoint writes a whole epoch to a place of its own, which nothing deletes again. One that is there already is not touched: the
-// error is storage.ErrExists. The snapshots of the epoch stay open.
+// error is storage.ErrExists. The states of the epoch stay open: it must be Shared.
 func WriteSavepoint(ctx context.Context, url string, shape Shape, e *Epoch, run int64, opts storage.Options) (err error) {
 	blob, err := storage.OpenURL(ctx, url)
 	if err != nil {

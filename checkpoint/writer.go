@@ -76,6 +76,9 @@ func (w *stateWriter) write(e *Epoch, m *Manifest, since map[taskKey]*chain) (ma
 				w.cancel(err)
 				break
 			}
+			if !e.Shared { // what waits for uploads holds nothing of the operator
+				saved.Close()
+			}
 			o.Keyed = o.Keyed || len(saved.Names()) > 0
 		}
 		if err != nil {

@@ -263,7 +263,7 @@ func (m *master) seal(s checkpoint.Seal) {
 			plain = append(plain, w)
 		}
 	}
-	s.Waiters = plain
+	s.Waiters, e.Shared = plain, len(saving) > 0
 	x.activity.Resume()
 	began := m.began
 	sealing := x.span(m.spans[e.Number].Ctx, report.SpanSeal)
