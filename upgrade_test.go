@@ -32,6 +32,7 @@ type version struct {
 	assigner                  window.Assigner
 	aggregates                []window.Aggregate
 	more                      func(s arkflow.Stream)
+	extra                     func(j *arkflow.Job)
 }
 
 func firstVersion() version {
@@ -49,6 +50,9 @@ func (v version) job(sink *memory.Sink) *arkflow.Job {
 	s := j.Source(v.source, generate.Func(saleOf, generate.Count(sales), generate.Rate(100), generate.Splits(3)), arkflow.EventTime("at"), source...)
 	if v.more != nil {
 		v.more(s)
+	}
+	if v.extra != nil {
+		v.extra(j)
 	}
 	if v.filter != "" {
 		s = s.Filter("clean", expr.T(v.filter))
@@ -90,6 +94,12 @@ func TestC7CompatibleUpgrades(t *testing.T) {
 		"another name of the sink":     {func(v *version) { v.out = "results" }, nil},
 		"another interval":             {func(v *version) { v.every = 300 * time.Millisecond }, nil},
 		"lateness":                     {func(v *version) { v.assigner = v.assigner.Lateness(time.Minute) }, nil},
+		"bounds of windows":            {func(v *version) { v.assigner = v.assigner.Unbounded() }, nil},
+		"a source is added": {func(v *version) {
+			v.extra = func(j *arkflow.Job) {
+				j.Source("others", memory.Of([]sale{saleOf(1)}), arkflow.ProcessingTime()).Sink("others-out", drop.Sink{})
+			}
+		}, nil},
 		"a window of its own": {func(v *version) {
 			v.more = func(s arkflow.Stream) {
 				s.KeyBy("shop").Window("counts", window.Tumbling(time.Minute), window.Count().As("n")).Sink("counts-out", drop.Sink{})
@@ -111,6 +121,9 @@ func TestC7CompatibleUpgrades(t *testing.T) {
 				require.NoError(t, h.Wait(t.Context()))
 				require.Equal(t, salesTotals(), shown(t, first, second))
 				require.InDelta(t, sales-520, h.Status().Operator(v.source).RowsIn, 3, "only the rest is read")
+				if v.extra != nil {
+					require.Equal(t, int64(1), h.Status().Operator("others").RowsIn)
+				}
 			})
 		})
 	}
