@@ -180,7 +180,7 @@ func (j *JobInventory) note(object string, err error) error {
 		return nil
 	}
 	p, err := problem(object, err)
-	if err == nil {
+	if err == nil && !slices.ContainsFunc(j.Problems, func(q Problem) bool { return q.Object == object }) {
 		j.Problems = append(j.Problems, p)
 	}
 	return err
@@ -223,7 +223,7 @@ func (j *JobInventory) records(ctx context.Context, b *storage.Bucket, f storage
 		}
 	}
 	newest, held, err := claims.Latest(ctx)
-	if err := j.note(names.Claim(newest.Run), err); err != nil {
+	if err := j.note(objectOf(err, f.Root+"/claim"), err); err != nil {
 		return err
 	}
 	if held {

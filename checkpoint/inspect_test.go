@@ -212,6 +212,7 @@ func TestVerifyNamesWhatIsMissingOrDamaged(t *testing.T) {
 						require.NotEmpty(t, v.Problems, name)
 					}
 					for _, p := range v.Problems {
+						require.Equal(t, name, p.Object)
 						require.Contains(t, p.String(), name)
 						require.Equal(t, damage == "", p.Missing)
 						if kind == "piece" {
