@@ -2,10 +2,8 @@ package kernel
 
 import (
 	"errors"
-	"slices"
 	"sync"
 
-	"github.com/arkflow-go/arkflow/internal/extreme"
 	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/internal/partition"
 	"github.com/arkflow-go/arkflow/state"
@@ -123,14 +121,14 @@ func (v *View) Settle() error {
 
 // group gives the groups of each partition.
 func (v *View) group() ([]*table, error) {
-	s, t := new(scratch), small(v.l)
+	x := toucher{parts: v.parts, t: small(v.l)}
 	tables := make([]*table, partition.Count)
 	for at := range tables {
-		if err := v.parts.load(s, t, at, true); err != nil {
+		var err error
+		if tables[at], err = x.whole(at); err != nil {
 			return nil, err
 		}
-		tables[at] = &table{l: v.l, rows: slices.Clone(t.rows[:t.end]), end: t.end, live: t.live, sides: slices.Clone(t.sides), heaps: []extreme.Heap{}}
-		t.clearKeys()
+		x.t.clearKeys()
 	}
 	return tables, nil
 }
