@@ -175,7 +175,8 @@ func TestBlocksGiveTheRowsOfState(t *testing.T) {
 			require.InDelta(t, 100*e.Kept.Epoch, visits, 3)
 			require.Len(t, pages, 17)
 		}
-		for range inspect(t, bucket).Jobs[0].Epoch(0).Blocks(t.Context()) {
+		for _, err := range inspect(t, bucket).Jobs[0].Epoch(0).Blocks(t.Context()) {
+			require.NoError(t, err)
 			break
 		}
 	})

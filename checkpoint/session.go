@@ -162,11 +162,11 @@ func Open(ctx context.Context, bucket *blob.Bucket, job string, opts Options) (*
 	}
 	s.holder = s.claims.Hold(s.claim)
 	if err := s.takeOver(ctx); err != nil {
-		s.release(ctx)
+		_ = s.release(ctx) // what went wrong before is told
 		return nil, err
 	}
 	if err := s.choose(ctx); err != nil {
-		s.release(ctx)
+		_ = s.release(ctx) // what went wrong before is told
 		return nil, err
 	}
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
