@@ -143,8 +143,9 @@ func (rt Runtime) hold(j *Job, c *planner.Compiled, sc *startConfig, cfg *engine
 		sc.atEnd = func() { _ = bucket.Close() }
 	}
 	first := true
-	cfg.Hold = func(ctx context.Context) (*checkpoint.Session, error) {
+	cfg.Hold = func(ctx context.Context, known *checkpoint.Shape) (*checkpoint.Session, error) {
 		o := o
+		o.Known = known
 		if !first { // a restart goes on from what this start has sealed
 			o.Savepoint, o.Recovery = "", checkpoint.FromLatest
 		}

@@ -277,3 +277,23 @@ func newest(t *testing.T, b *blob.Bucket, part string) (last string) {
 		}
 	}
 }
+
+// C4, C7: a job that does not fit is refused before it claims anything: the execution that runs goes on.
+func TestC7JobThatDoesNotFitLeavesTheRunningOneAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bucket := memblob.OpenBucket(nil)
+		defer bucket.Close()
+		out := memory.NewSink()
+		h, err := arkflow.Runtime{Bucket: bucket}.Start(t.Context(), salesJob(2, out))
+		require.NoError(t, err)
+		time.Sleep(5*time.Second + 100*time.Millisecond)
+		for range 2 {
+			var bad *arkflow.IncompatibleError
+			_, err = arkflow.Runtime{Bucket: bucket}.Start(t.Context(), salesJob(3, memory.NewSink()))
+			require.ErrorAs(t, err, &bad)
+		}
+		require.NoError(t, h.Wait(t.Context()))
+		require.Equal(t, int64(1), h.Status().Run)
+		require.Equal(t, salesTotals(), shown(t, out))
+	})
+}

@@ -61,6 +61,9 @@ type Options struct {
 	FallBack bool
 	// Allow says which differences between the job and what it begins with are taken. Defaults to none.
 	Allow Allowances
+	// Known is the plan that will run, where that is known already: it is compared before a run is claimed, so that a job that does not fit does not
+	// end the execution that runs. Defaults to none: Fit alone compares.
+	Known *Shape
 	// Keep is the number of sealed epochs that are kept, up to 100. Defaults to DefaultKeep.
 	Keep int
 	// Grace is how long an object stays that no kept epoch refers to any more. Defaults to DefaultGrace.
@@ -157,6 +160,9 @@ func Open(ctx context.Context, bucket *blob.Bucket, job string, opts Options) (*
 	}
 	s := &Session{opts: opts, job: job, bucket: b, names: storage.NamesOf(job), claims: storage.NewClaims(b, job),
 		seals: storage.NewSeals(b, job), chains: map[taskKey]*chain{}, fenced: make(chan struct{})}
+	if err := s.compareFirst(ctx); err != nil {
+		return nil, err
+	}
 	if err := s.takeClaim(ctx); err != nil {
 		return nil, err
 	}
@@ -173,6 +179,37 @@ func Open(ctx context.Context, bucket *blob.Bucket, job string, opts Options) (*
 	s.stop = stop
 	s.renewed.Go(func() { s.renew(run) })
 	return s, nil
+}
+
+// compareFirst refuses a plan that does not fit what is there now. What cannot be read, or is not there, is for choose to tell.
+func (s *Session) compareFirst(ctx context.Context) error {
+	if s.opts.Known == nil || s.opts.Savepoint == "" && s.opts.Recovery == Fresh {
+		return nil
+	}
+	var m *Manifest
+	if s.opts.Savepoint != "" {
+		err := s.chooseSavepoint(ctx)
+		if s.close != nil {
+			err = errors.Join(err, s.close())
+		}
+		m, s.begin, s.saved, s.close = s.begin, nil, nil, nil
+		if err != nil {
+			return err
+		}
+	} else {
+		newest, _, err := s.claims.Latest(ctx)
+		var latest storage.Seal
+		if err == nil {
+			latest, err = s.seals.Latest(ctx, newest.Run+1)
+		}
+		if err != nil || len(latest.Kept) == 0 {
+			return nil //nolint:nilerr // who claims meets it again
+		}
+		if m, err = loadKept(ctx, s.bucket, s.job, latest.Kept[0]); err != nil {
+			return nil //nolint:nilerr // choose reads it again, and knows whether to fall back
+		}
+	}
+	return s.opts.Known.Compare(m, s.opts.Allow)
 }
 
 func (s *Session) takeClaim(ctx context.Context) (err error) {

@@ -39,7 +39,8 @@ type Config struct {
 	Store   checkpoint.Store // defaults to one in memory that keeps the last epoch
 	Restore *checkpoint.Epoch
 	// Hold gives the hold on a bucket that takes the place of Store and Restore, anew for each execution. May be nil.
-	Hold func(ctx context.Context) (*checkpoint.Session, error)
+	// known is the plan's shape, nil while a schema is open.
+	Hold func(ctx context.Context, known *checkpoint.Shape) (*checkpoint.Session, error)
 	// Content is the fingerprint of the job as it was submitted. May be empty.
 	Content string
 	// Failures is how many epochs in a row may fail before the job does. Defaults to DefaultFailures.

@@ -11,7 +11,6 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/checkpoint"
-	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/align"
 	"github.com/arkflow-go/arkflow/internal/graph"
 	"github.com/arkflow-go/arkflow/internal/life"
@@ -34,11 +33,7 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 	}
 	x.activity.Quiet = cfg.Hooks.Quiet
 	x.box.wake = make(chan struct{}, 1)
-	x.started = x.clock.Now()
-	x.pool = column.NewPool()
-	if cfg.Hooks.DebugPool {
-		x.pool = column.NewDebugPool()
-	}
+	x.started, x.pool = x.clock.Now(), newPool(cfg.Hooks)
 	x.ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	x.move(life.Starting)
 	// What is opened gets the context of the execution: during the start it ends with that of the caller.

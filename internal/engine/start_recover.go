@@ -18,7 +18,12 @@ func (x *Execution) openSession(ctx, within context.Context) (err error) {
 		return nil
 	}
 	claim := x.span(within, report.SpanClaim)
-	x.session, err = x.cfg.Hold(ctx)
+	var known *checkpoint.Shape
+	if len(x.cfg.Open) == 0 {
+		x.shape = x.shapeOf(x.cfg.Bound)
+		known = &x.shape
+	}
+	x.session, err = x.cfg.Hold(ctx, known)
 	claim.End(report.SpanOutcome{Run: x.run(), Err: err})
 	if err != nil {
 		return err
@@ -53,11 +58,15 @@ func (x *Execution) prepare(ctx context.Context) error {
 		if berr != nil || !back {
 			return berr
 		}
-		x.tasks, x.pool = nil, column.NewPool()
-		if x.hooks.DebugPool {
-			x.pool = column.NewDebugPool()
-		}
+		x.tasks, x.pool = nil, newPool(x.hooks)
 	}
+}
+
+func newPool(h Hooks) *column.Pool {
+	if h.DebugPool {
+		return column.NewDebugPool()
+	}
+	return column.NewPool()
 }
 
 func (x *Execution) begin(ctx context.Context) (err error) {
@@ -76,24 +85,29 @@ func (x *Execution) begin(ctx context.Context) (err error) {
 
 // fit compares the plan with what is restored (DESIGN C6, C7), now that all operators are bound.
 func (b *builder) fit() error {
-	x, p := b.x, b.x.cfg.Plan
-	x.shape = checkpoint.Shape{Job: p.Job, MaxParallelism: p.MaxParallelism, Content: x.cfg.Content}
+	b.x.shape = b.x.shapeOf(b.bound)
+	if b.x.session == nil {
+		return nil
+	}
+	return b.x.session.Fit(b.x.shape)
+}
+
+func (x *Execution) shapeOf(bound map[string]operator.Bound) checkpoint.Shape {
+	p := x.cfg.Plan
+	shape := checkpoint.Shape{Job: p.Job, MaxParallelism: p.MaxParallelism, Content: x.cfg.Content}
 	for _, c := range p.Chains {
 		for i := range c.Parallelism {
-			x.shape.Tasks = append(x.shape.Tasks, checkpoint.TaskID{Chain: c.ID, Subtask: i}.String())
+			shape.Tasks = append(shape.Tasks, checkpoint.TaskID{Chain: c.ID, Subtask: i}.String())
 		}
 	}
 	for _, o := range p.Operators {
 		s := checkpoint.OperatorShape{ID: o.ID, Kind: o.Kind, Parallelism: o.Parallelism}
-		if k, ok := b.bound[o.ID].(operator.KeyedState); ok {
+		if k, ok := bound[o.ID].(operator.KeyedState); ok {
 			s.State = k.KeyedState()
 		}
-		x.shape.Operators = append(x.shape.Operators, s)
+		shape.Operators = append(shape.Operators, s)
 	}
-	if x.session == nil {
-		return nil
-	}
-	return x.session.Fit(x.shape)
+	return shape
 }
 
 // recommit repeats the commits of the epoch that the job was restored from, before any input is read (DESIGN C1). What tasks
