@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"sync/atomic"
 	"time"
@@ -54,7 +55,7 @@ func (s *slowBucket) ListPaged(ctx context.Context, o *driver.ListOptions) (*dri
 	page := &driver.ListPage{}
 	for it := s.inner.List(&blob.ListOptions{Prefix: o.Prefix}); ; {
 		obj, err := it.Next(ctx)
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return page, nil
 		}
 		if err != nil {

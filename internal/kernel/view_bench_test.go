@@ -123,6 +123,7 @@ func BenchmarkEpoch(b *testing.B) {
 				}
 			})
 			b.Run("delta", func(b *testing.B) {
+				require.Positive(b, each(b, v, nil)) // what changes are compared with
 				for range b.N {
 					b.StopTimer()
 					v.Close()
