@@ -21,8 +21,8 @@ import (
 // codecSuite is files of records of six columns, read by a job, beside the standard library.
 func codecSuite() []benchmark {
 	return []benchmark{
-		codecJob{"json_6cols", codec.JSONOf[baseline.Order](), baseline.JSONOrders}.benchmark(),
-		codecJob{"csv_6cols", codec.CSVOf[baseline.Order](), baseline.CSVOrders}.benchmark(),
+		codecJob{"json_6cols", codec.JSONOf[baseline.Order](), baseline.JSONOrders, baseline.JSONOrdersBest}.benchmark(),
+		codecJob{"csv_6cols", codec.CSVOf[baseline.Order](), baseline.CSVOrders, nil}.benchmark(),
 	}
 }
 
@@ -30,6 +30,7 @@ type codecJob struct {
 	name   string
 	format codec.Format
 	loop   func(in io.Reader) (baseline.Result, error)
+	best   func(in io.Reader) (baseline.Result, error) // with the best library found; nil: the standard one
 }
 
 func (j codecJob) benchmark() benchmark { return benchmark{name: j.name, n: 300_000, run: j.measure} }
@@ -46,9 +47,14 @@ func (j codecJob) measure(ctx context.Context, o options, n int64) (f figure, er
 			return f, fmt.Errorf("make files: %w", err)
 		}
 	}
-	pairs, err := repeat(o.times, n,
+	runs := []func(n int64) (measured, error){
 		func(n int64) (measured, error) { return j.read(ctx, o.p, input(n), n) },
-		func(n int64) (measured, error) { return j.bare(input(n), n) })
+		func(n int64) (measured, error) { return j.bare(input(n), n, j.loop) },
+	}
+	if j.best != nil {
+		runs = append(runs, func(n int64) (measured, error) { return j.bare(input(n), n, j.best) })
+	}
+	pairs, err := repeat(o.times, n, runs...)
 	if err != nil {
 		return f, err
 	}
@@ -60,6 +66,10 @@ func (j codecJob) measure(ctx context.Context, o options, n int64) (f figure, er
 	f.RowsOut, f.Checksum = first.result.Rows, strconv.FormatUint(first.result.Checksum, 10)
 	_, f.Baseline = medians(pairs[1])
 	f.Ratio = f.RowsPerCPUS / f.Baseline
+	if j.best != nil {
+		_, best := medians(pairs[2])
+		f.RatioBest = f.RowsPerCPUS / best
+	}
 	return f, nil
 }
 
@@ -89,8 +99,8 @@ func (j codecJob) read(ctx context.Context, p int, path string, n int64) (measur
 	return m, nil
 }
 
-// bare is the loop beside it.
-func (j codecJob) bare(path string, n int64) (m measured, err error) {
+// bare is a loop beside it.
+func (j codecJob) bare(path string, n int64, loop func(in io.Reader) (baseline.Result, error)) (m measured, err error) {
 	m.n = n
 	watch := startWatch()
 	in, err := os.Open(path)
@@ -98,7 +108,7 @@ func (j codecJob) bare(path string, n int64) (m measured, err error) {
 		return m, err
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
-	if m.result, err = j.loop(in); err != nil {
+	if m.result, err = loop(in); err != nil {
 		return m, err
 	}
 	watch.read(&m, 0)

@@ -27,9 +27,10 @@ type figure struct {
 	Late           int64   `json:"late,omitempty"`
 	Checksum       string  `json:"checksum,omitempty"`
 
-	Baseline float64 `json:"baseline,omitempty"` // rows per CPU-second of the bare loop
-	Ratio    float64 `json:"ratio,omitempty"`    // ours to the baseline
-	Speedup  float64 `json:"speedup,omitempty"`  // rows_per_s to that of parallelism 1
+	Baseline  float64 `json:"baseline,omitempty"`   // rows per CPU-second of the bare loop
+	Ratio     float64 `json:"ratio,omitempty"`      // ours to the baseline
+	RatioBest float64 `json:"ratio_best,omitempty"` // ours to the loop with the best library found
+	Speedup   float64 `json:"speedup,omitempty"`    // rows_per_s to that of parallelism 1
 
 	Extra          string  `json:"extra,omitempty"`            // the aggregate that -extra added
 	ExtraPerColumn float64 `json:"extra_per_column,omitempty"` // CPU a row and aggregate with it, to that without it
@@ -62,6 +63,7 @@ func (f figure) print(w io.Writer, first bool) error {
 			more = append(more, fmt.Sprintf("%s=%.3g", name, v))
 		}
 	}
+	add("ratio_best", f.RatioBest)
 	add("speedup", f.Speedup)
 	add("ms", f.MS)
 	add("checkpoints", float64(f.Checkpoints))

@@ -25,7 +25,11 @@ func TestOrdersOfBothFormatsAreTheSame(t *testing.T) {
 		require.NoError(t, w.Write([]string{fmt.Sprint(o.ID), fmt.Sprint(o.Time), o.Customer, o.Status, fmt.Sprint(o.Amount), fmt.Sprint(o.Paid)}))
 	}
 	w.Flush()
+	text := lines.String()
 	got, err := JSONOrders(&lines)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	got, err = JSONOrdersBest(strings.NewReader(text))
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
 	got, err = CSVOrders(&table)
