@@ -142,15 +142,14 @@ func (rt Runtime) hold(j *Job, c *planner.Compiled, sc *startConfig, cfg *engine
 		bucket = memblob.OpenBucket(nil)
 		sc.atEnd = func() { _ = bucket.Close() }
 	}
-	first := true
+	begun := int64(0)
 	cfg.Hold = func(ctx context.Context, known *checkpoint.Shape) (*checkpoint.Session, error) {
 		o := o
-		o.Known = known
-		if !first { // a restart goes on from what this start has sealed
-			o.Savepoint, o.Recovery = "", checkpoint.FromLatest
-		}
+		o.Known, o.Begun = known, begun // a restart goes on from what this start has sealed
 		s, err := checkpoint.Open(ctx, bucket, c.Plan.Job, o)
-		first = first && err != nil
+		if err == nil && begun == 0 {
+			begun = s.Run()
+		}
 		return s, err
 	}
 }

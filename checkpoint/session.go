@@ -56,6 +56,9 @@ type Options struct {
 	Recovery Recovery
 	// Savepoint is the URL of a savepoint to begin with, in place of what Recovery says. Defaults to none.
 	Savepoint string
+	// Begun is the first run of a start that goes on after a failure: once it or a later run has sealed an epoch, that counts in place of
+	// Savepoint and Recovery. Defaults to 0: they count.
+	Begun int64
 	// FallBack begins with an earlier epoch where the last one is damaged. What sinks have committed since then is committed once more.
 	// Defaults to false: a damaged epoch is an error.
 	FallBack bool
@@ -183,8 +186,19 @@ func Open(ctx context.Context, bucket *blob.Bucket, job string, opts Options) (*
 
 // compareFirst refuses a plan that does not fit what is there now. What cannot be read, or is not there, is for choose to tell.
 func (s *Session) compareFirst(ctx context.Context) error {
-	if s.opts.Known == nil || s.opts.Savepoint == "" && s.opts.Recovery == Fresh {
+	if s.opts.Known == nil {
 		return nil
+	}
+	var latest storage.Seal
+	if s.opts.Begun > 0 || s.opts.Savepoint == "" && s.opts.Recovery == FromLatest {
+		newest, _, err := s.claims.Latest(ctx)
+		if err == nil {
+			latest, err = s.seals.Latest(ctx, newest.Run+1)
+		}
+		if err != nil {
+			return nil //nolint:nilerr // who claims meets it again
+		}
+		s.goOn(latest.Kept)
 	}
 	var m *Manifest
 	if s.opts.Savepoint != "" {
@@ -197,19 +211,22 @@ func (s *Session) compareFirst(ctx context.Context) error {
 			return err
 		}
 	} else {
-		newest, _, err := s.claims.Latest(ctx)
-		var latest storage.Seal
-		if err == nil {
-			latest, err = s.seals.Latest(ctx, newest.Run+1)
+		if s.opts.Recovery == Fresh || len(latest.Kept) == 0 {
+			return nil
 		}
-		if err != nil || len(latest.Kept) == 0 {
-			return nil //nolint:nilerr // who claims meets it again
-		}
+		var err error
 		if m, err = loadKept(ctx, s.bucket, s.job, latest.Kept[0]); err != nil {
 			return nil //nolint:nilerr // choose reads it again, and knows whether to fall back
 		}
 	}
 	return s.opts.Known.Compare(m, s.opts.Allow)
+}
+
+// goOn makes a session that goes on after a failure begin with what was sealed since its start, where that is so.
+func (s *Session) goOn(kept []storage.Kept) {
+	if s.opts.Begun > 0 && len(kept) > 0 && kept[0].Run >= s.opts.Begun {
+		s.opts.Savepoint, s.opts.Recovery = "", FromLatest
+	}
 }
 
 func (s *Session) takeClaim(ctx context.Context) (err error) {
@@ -353,6 +370,7 @@ func (s *Session) Progress() *Progress { return &s.progress }
 
 // choose finds what to begin with.
 func (s *Session) choose(ctx context.Context) error {
+	s.goOn(s.kept)
 	switch {
 	case s.opts.Savepoint != "":
 		return s.chooseSavepoint(ctx)
