@@ -14,7 +14,11 @@ type garbage struct {
 	refs map[string][]string // by manifest of this session: the segments that it refers to
 	own  []string            // objects of epochs that are written, or were given up, in order
 	idle map[string]int64    // since when no kept epoch refers to them, in ms
-	live map[string]bool     // what the last seal keeps
+	live map[string]bool     // what the last seal keeps, and what one keeps that may have been taken
+}
+
+func newGarbage() *garbage {
+	return &garbage{refs: map[string][]string{}, idle: map[string]int64{}, live: map[string]bool{}}
 }
 
 // wrote notes the objects of an epoch whose writing has ended, well or not.
@@ -28,9 +32,6 @@ func (g *garbage) wrote(objects []string) {
 func (g *garbage) refer(manifest string, m *Manifest) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.refs == nil {
-		g.refs, g.idle = map[string][]string{}, map[string]int64{}
-	}
 	for _, s := range m.segments() {
 		g.refs[manifest] = append(g.refs[manifest], s.Name)
 	}
@@ -42,10 +43,21 @@ func (g *garbage) keep(seal string, kept []storage.Kept) {
 	defer g.mu.Unlock()
 	g.live = map[string]bool{seal: true}
 	for _, k := range kept {
-		g.live[k.Name] = true
-		for _, s := range g.refs[k.Name] {
-			g.live[s] = true
-		}
+		g.needs(k.Name)
+	}
+}
+
+// doubt notes that a manifest may be kept from now on: until the next seal nobody but the bucket knows.
+func (g *garbage) doubt(manifest string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.needs(manifest)
+}
+
+func (g *garbage) needs(manifest string) {
+	g.live[manifest] = true
+	for _, s := range g.refs[manifest] {
+		g.live[s] = true
 	}
 }
 
@@ -57,7 +69,7 @@ func (g *garbage) due(now, grace int64) (out []string) {
 		since, idle := g.idle[o]
 		switch {
 		case g.live[o]:
-			delete(g.idle, o) // an epoch whose seal was in doubt was sealed after all
+			delete(g.idle, o) // of an epoch whose seal is in doubt, or was
 		case !idle:
 			g.idle[o] = now
 		case now-since >= grace:

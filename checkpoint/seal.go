@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/arkflow-go/arkflow/checkpoint/storage"
+	"github.com/arkflow-go/arkflow/state"
 )
 
 // Seal implements Store: it writes what changed in the state, the manifest, and last the seal. When it returns nil the epoch is what the
@@ -36,6 +37,7 @@ func (s *Session) Seal(ctx context.Context, e *Epoch) error {
 	if err := s.claims.Check(ctx, s.claim); err != nil {
 		return s.noteFence(err)
 	}
+	s.garbage.doubt(name) // the reply may be lost
 	if err := s.take(ctx, kept); err != nil {
 		return s.noteFence(err)
 	}
@@ -44,6 +46,20 @@ func (s *Session) Seal(ctx context.Context, e *Epoch) error {
 	s.chains, e.Written = next, w.written+kept.Size
 	s.last = max(s.last, e.Number)
 	return nil
+}
+
+// Latest gives the last epoch that the session sealed, as the next execution reads it; its state is read while ctx lasts.
+func (s *Session) Latest(ctx context.Context) (*Epoch, error) {
+	if len(s.kept) == 0 {
+		return nil, nil
+	}
+	m, err := loadKept(ctx, s.bucket, s.job, s.kept[0])
+	if err != nil {
+		return nil, err
+	}
+	return m.restore(func(o *OperatorRecord, subtask int) state.Saved {
+		return &stored{ctx: ctx, bucket: s.bucket, task: &o.Tasks[subtask], progress: new(Progress), job: s.job, clock: s.opts.Clock, log: s.opts.Logger}
+	})
 }
 
 // Release implements Store. It deletes objects that have not been needed for the grace period.
@@ -92,6 +108,7 @@ func (s *Session) take(ctx context.Context, k storage.Kept) error {
 			return &storage.FencedError{Job: s.job, Run: s.claim.Run, By: there.Run}
 		}
 		s.number, s.kept = there.Number, there.Kept
+		s.garbage.wrote([]string{s.names.Seal(s.number)})
 	}
 }
 

@@ -135,7 +135,7 @@ type Session struct {
 	kept     []storage.Kept
 	pieces   atomic.Int64 // objects written
 	chains   map[taskKey]*chain
-	garbage  garbage
+	garbage  *garbage
 	progress Progress
 
 	stop    context.CancelFunc
@@ -162,7 +162,7 @@ func Open(ctx context.Context, bucket *blob.Bucket, job string, opts Options) (*
 		return nil, err
 	}
 	s := &Session{opts: opts, job: job, bucket: b, names: storage.NamesOf(job), claims: storage.NewClaims(b, job),
-		seals: storage.NewSeals(b, job), chains: map[taskKey]*chain{}, fenced: make(chan struct{})}
+		seals: storage.NewSeals(b, job), chains: map[taskKey]*chain{}, garbage: newGarbage(), fenced: make(chan struct{})}
 	if err := s.compareFirst(ctx); err != nil {
 		return nil, err
 	}
