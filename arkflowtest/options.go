@@ -34,6 +34,7 @@ type config struct {
 	timeout     time.Duration
 	restore     *Snapshot
 	sparse      bool // EveryRestore takes a third of the epochs
+	stored      bool // epochs go through a bucket
 	gather      bool // rows are gathered by key before they change tasks, whether it pays or not
 	faults      []failure
 	gates       map[string]*Gate

@@ -253,6 +253,7 @@ const giveUpGrace = 2 * time.Second
 // result closes the run.
 func (r *run) result(err error) *Result {
 	r.hard.Stop()
+	r.bucket.close(r.ctx)
 	out := &Result{into: r.into, sinks: r.sinks, err: err, clock: r.clock}
 	if r.exec != nil {
 		out.status = r.exec.Status()

@@ -37,6 +37,8 @@ type run struct {
 	leak   goleak.Option
 	hard   *time.Timer
 
+	bucket bucket // of a run whose epochs are stored; one seal at a time
+
 	mu    sync.Mutex // guards snaps
 	snaps []*Snapshot
 }
@@ -136,11 +138,17 @@ func (r *run) wake() {
 }
 
 // Seal implements checkpoint.Store.
-func (r *run) Seal(_ context.Context, e *checkpoint.Epoch) error {
+func (r *run) Seal(ctx context.Context, e *checkpoint.Epoch) error {
 	if err := r.faults.call(opSeal, ""); err != nil {
 		return err
 	}
-	if err := e.Settle(); err != nil {
+	var err error
+	if r.cfg.stored {
+		e, err = r.bucket.through(ctx, e)
+	} else {
+		err = e.Settle()
+	}
+	if err != nil {
 		return err
 	}
 	r.mu.Lock()

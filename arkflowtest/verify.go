@@ -26,7 +26,7 @@ type regime struct {
 // Verify runs a job in all the ways that must not matter and compares what its sinks hold: scripted batches of 1, 7, 1,000, 8,192 and random
 // numbers of rows; 1, 2 and 7 tasks of every operator; splits polled in turn and in random order, by fixed seeds and one fresh one, which is
 // printed; links that hold a single batch; rows gathered by key before they change tasks, or not; an epoch after every row (of an input of more than 150 rows: after every batch); a restore from
-// every epoch. It takes the options of Run: give the expected rows by Want, and by Counts what must add up. Without a Want the first run is
+// every epoch, also from bytes in a bucket. It takes the options of Run: give the expected rows by Want, and by Counts what must add up. Without a Want the first run is
 // what the others are compared to. Results of processing time, of windows that evict and of sums of floats that are not exact may differ between
 // runs by nature. Under the race detector, where a run takes some ten times as long, it takes one in three of these ways, others each time.
 func Verify(t TB, job *arkflow.Job, opts ...Option) {
@@ -105,7 +105,7 @@ func regimes(rows, maxParallelism int, fresh uint64) (out []regime) {
 	for _, p := range []int{1, 2} {
 		if p <= maxParallelism {
 			add(fmt.Sprintf("barrier after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)))
-			add(fmt.Sprintf("restore after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)+3), gather, func(c *config) { c.sparse = p > 1 })
+			add(fmt.Sprintf("restore after every %s, parallelism %d", how, p), Parallelism(p), every, RandomPolling(uint64(p)+3), gather, func(c *config) { c.sparse, c.stored = p > 1, p > 1 })
 		}
 	}
 	return out
