@@ -235,3 +235,36 @@ func TestALeaseOfAnotherIsRefused(t *testing.T) {
 	_, err = claims.Lease(t.Context(), 3)
 	require.ErrorContains(t, err, `it is of job "x", run 3`)
 }
+
+// A renewal that the bucket does not answer keeps no seal waiting: the epoch is sealed, and its limit could not end the wait.
+func TestASlowRenewalDoesNotKeepSealsWaiting(t *testing.T) {
+	f, b := open(t, Options{})
+	h := NewClaims(b, "orders").Hold(claim(t, b, 0))
+	writing := make(chan struct{}, 1)
+	f.mu.Lock()
+	f.plan = func(op, _ string) fault {
+		if op != "close" {
+			return fault{}
+		}
+		writing <- struct{}{}
+		return fault{delay: time.Hour}
+	}
+	f.mu.Unlock()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	renewed := make(chan error, 1)
+	go func() { renewed <- h.Renew(ctx) }()
+	<-writing
+	h.Keep(7)
+	require.Empty(t, renewed, "Keep has not waited")
+	cancel()
+	require.ErrorIs(t, <-renewed, context.Canceled)
+
+	f.mu.Lock()
+	f.plan = nil
+	f.mu.Unlock()
+	require.NoError(t, h.Renew(t.Context()))
+	lease, err := NewClaims(b, "orders").Lease(t.Context(), 1)
+	require.NoError(t, err)
+	require.Equal(t, int64(7), lease.Seals)
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -24,21 +25,18 @@ type Holder struct {
 	claims *Claims
 	claim  Claim
 
-	mu    sync.Mutex // held while the record is written, so that renewals are in order
-	beat  int64
-	seals int64
-	done  bool
+	seals atomic.Int64 // one execution seals, so it only grows; beside mu, so that a slow renewal keeps no seal waiting
+
+	mu   sync.Mutex // held while the record is written, so that renewals are in order
+	beat int64
+	done bool
 }
 
 // Hold gives the holder of a claim that this execution has made.
 func (c *Claims) Hold(claim Claim) *Holder { return &Holder{claims: c, claim: claim} }
 
-// Keep notes from which seal on there are all, for the next renewal.
-func (h *Holder) Keep(seals int64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.seals = max(h.seals, seals)
-}
+// Keep notes from which seal on there are all, for the next renewal. It never waits. Numbers grow from call to call.
+func (h *Holder) Keep(seals int64) { h.seals.Store(seals) }
 
 // Renew writes the lease with the next beat. After Release it does nothing.
 func (h *Holder) Renew(ctx context.Context) error { return h.write(ctx, false) }
@@ -53,7 +51,7 @@ func (h *Holder) write(ctx context.Context, release bool) error {
 		return nil
 	}
 	h.beat++
-	body, err := json.Marshal(Lease{Job: h.claims.job, Run: h.claim.Run, Beat: h.beat, Released: release, Seals: h.seals})
+	body, err := json.Marshal(Lease{Job: h.claims.job, Run: h.claim.Run, Beat: h.beat, Released: release, Seals: h.seals.Load()})
 	if err == nil {
 		err = h.claims.bucket.putBytes(ctx, h.claims.names.Lease(h.claim.Run), EncodeRecord(leaseKind, recordVersion, body))
 	}
