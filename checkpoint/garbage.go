@@ -98,7 +98,11 @@ func (g *garbage) gone(objects map[string]bool) {
 // sweep deletes what is due. What it cannot delete it tries again after the next epoch.
 func (s *Session) sweep(ctx context.Context) {
 	gone := map[string]bool{}
+	least := s.holder.Kept() // the seal from which who begins looks for the latest one
 	for _, o := range s.garbage.due(s.opts.Clock.Now().UnixMilli(), s.opts.Grace.Milliseconds()) {
+		if n := s.names.Numbers(o); len(n) == 1 && n[0] >= least { // of what a session writes only seals have one number
+			continue
+		}
 		if err := s.bucket.Delete(ctx, o); err != nil {
 			if ctx.Err() == nil {
 				s.opts.Logger.Warn("old object not deleted", "job", s.job, "object", o, "error", err)

@@ -11,7 +11,7 @@ import (
 )
 
 // Seal implements Store: it writes what changed in the state, the manifest, and last the seal. When it returns nil the epoch is what the
-// next execution begins with; after an error it may be or not, unless the error is ErrFenced: then it never will.
+// next execution begins with; after an error it may be or not. After ErrFenced it is for the newer execution alone to commit it, if it was sealed.
 func (s *Session) Seal(ctx context.Context, e *Epoch) error {
 	if err := s.Err(); err != nil {
 		return err
@@ -34,12 +34,18 @@ func (s *Session) Seal(ctx context.Context, e *Epoch) error {
 	if err != nil {
 		return err
 	}
+	asked := s.opts.Clock.Now()
 	if err := s.claims.Check(ctx, s.claim); err != nil {
 		return s.noteFence(err)
 	}
 	s.garbage.doubt(name) // the reply may be lost
 	if err := s.take(ctx, kept); err != nil {
 		return s.noteFence(err)
+	}
+	if s.opts.Clock.Now().Sub(asked) >= stalled { // so long that a seal of a newer execution may have come and gone
+		if err := s.claims.Check(ctx, s.claim); err != nil {
+			return s.noteFence(err)
+		}
 	}
 	w.names = append(w.names, s.names.Seal(s.number))
 	s.garbage.keep(s.names.Seal(s.number), s.kept)

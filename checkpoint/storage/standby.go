@@ -26,6 +26,7 @@ type Holder struct {
 	claim  Claim
 
 	seals atomic.Int64 // one execution seals, so it only grows; beside mu, so that a slow renewal keeps no seal waiting
+	kept  atomic.Int64 // seals as it was last written
 
 	mu   sync.Mutex // held while the record is written, so that renewals are in order
 	beat int64
@@ -37,6 +38,10 @@ func (c *Claims) Hold(claim Claim) *Holder { return &Holder{claims: c, claim: cl
 
 // Keep notes from which seal on there are all, for the next renewal. It never waits. Numbers grow from call to call.
 func (h *Holder) Keep(seals int64) { h.seals.Store(seals) }
+
+// Kept is the seal that the lease names, as it was last written: from it on all must stay, as who begins looks for the latest from there. 0 before the
+// first renewal.
+func (h *Holder) Kept() int64 { return h.kept.Load() }
 
 // Renew writes the lease with the next beat. After Release it does nothing.
 func (h *Holder) Renew(ctx context.Context) error { return h.write(ctx, false) }
@@ -51,9 +56,13 @@ func (h *Holder) write(ctx context.Context, release bool) error {
 		return nil
 	}
 	h.beat++
-	body, err := json.Marshal(Lease{Job: h.claims.job, Run: h.claim.Run, Beat: h.beat, Released: release, Seals: h.seals.Load()})
+	seals := h.seals.Load()
+	body, err := json.Marshal(Lease{Job: h.claims.job, Run: h.claim.Run, Beat: h.beat, Released: release, Seals: seals})
 	if err == nil {
 		err = h.claims.bucket.putBytes(ctx, h.claims.names.Lease(h.claim.Run), EncodeRecord(leaseKind, recordVersion, body))
+	}
+	if err == nil {
+		h.kept.Store(seals)
 	}
 	h.done = release && err == nil
 	return h.claims.wrap("renew the lease of a run", err)
