@@ -297,3 +297,68 @@ func TestC7JobThatDoesNotFitLeavesTheRunningOneAlone(t *testing.T) {
 		require.Equal(t, salesTotals(), shown(t, out))
 	})
 }
+
+// B7: a job that was drained has ended for good, though its input had not: what is left of it would all be late.
+func TestB7DrainedJobReadsNothingMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bucket := memblob.OpenBucket(nil)
+		defer bucket.Close()
+		h, err := arkflow.Runtime{Bucket: bucket}.Start(t.Context(), salesJob(2, memory.NewSink()))
+		require.NoError(t, err)
+		time.Sleep(5 * time.Second)
+		require.NoError(t, h.Drain(t.Context()))
+		again := memory.NewSink()
+		h, err = arkflow.Runtime{Bucket: bucket}.Start(t.Context(), salesJob(2, again))
+		require.NoError(t, err)
+		require.NoError(t, h.Wait(t.Context()))
+		require.Zero(t, h.Status().Operator("in").RowsOut)
+		require.Empty(t, shown(t, again))
+	})
+}
+
+// C11: a split that is not there any more, and was not read to its end, is missed.
+func TestC11SplitThatIsGoneIsMissed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bucket := memblob.OpenBucket(nil)
+		defer bucket.Close()
+		job := func(splits int) *arkflow.Job {
+			j := arkflow.NewJob("sales", arkflow.CheckpointEvery(time.Second))
+			j.Source("in", generate.Func(saleOf, generate.Count(sales), generate.Rate(100), generate.Splits(splits)), arkflow.EventTime("at")).
+				Sink("out", memory.NewSink())
+			return j
+		}
+		h, err := arkflow.Runtime{Bucket: bucket}.Start(t.Context(), job(3))
+		require.NoError(t, err)
+		time.Sleep(5 * time.Second)
+		require.NoError(t, h.Stop(t.Context()))
+		_, err = arkflow.Runtime{Bucket: bucket}.Start(t.Context(), job(2))
+		require.ErrorContains(t, err, `had not read "2" to the end, and there is no such split any more: put it back, or give AllowDropped("in") to go on without its other rows`)
+		h, err = arkflow.Runtime{Bucket: bucket}.Start(t.Context(), job(2), arkflow.AllowDropped("in"))
+		require.NoError(t, err)
+		require.NoError(t, h.Cancel(t.Context()))
+	})
+}
+
+// C3: run numbers grow although somebody has deleted the claims.
+func TestC3RunNumbersGrowAfterDeletes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bucket := memblob.OpenBucket(nil)
+		defer bucket.Close()
+		for want := int64(1); want <= 3; want++ {
+			h, err := arkflow.Runtime{Bucket: bucket}.Start(t.Context(), salesJob(1, memory.NewSink()))
+			require.NoError(t, err)
+			require.Equal(t, want, h.Status().Run)
+			time.Sleep(2 * time.Second)
+			require.NoError(t, h.Stop(t.Context()))
+			for it := bucket.List(nil); ; {
+				o, err := it.Next(t.Context())
+				if err != nil {
+					break
+				}
+				if strings.Contains(o.Key, "/claim/") {
+					require.NoError(t, bucket.Delete(t.Context(), o.Key))
+				}
+			}
+		}
+	})
+}

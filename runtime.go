@@ -145,10 +145,10 @@ func (e *StopError) Error() string {
 func (j *Job) Run(ctx context.Context) error { return Runtime{}.Run(ctx, j) }
 
 // Run runs a job until its input ends, it fails, or ctx ends. The end of ctx stops the job as Handle.Stop does; if that takes longer
-// than StopTimeout the job is cancelled and the error is a *StopError. A clean end gives nil.
-func (rt Runtime) Run(ctx context.Context, j *Job) error {
+// than StopTimeout the job is cancelled and the error is a *StopError. A clean end gives nil. Options are those of Start.
+func (rt Runtime) Run(ctx context.Context, j *Job, opts ...StartOption) error {
 	rt = rt.WithDefaults()
-	h, err := rt.Start(ctx, j)
+	h, err := rt.Start(ctx, j, opts...)
 	if err != nil {
 		return err
 	}
@@ -222,6 +222,9 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 		sc.atEnd()
 	}
 	if err != nil {
+		if strings.HasPrefix(err.Error(), fmt.Sprintf("job %q: ", c.Plan.Job)) {
+			return nil, err
+		}
 		return nil, fmt.Errorf("job %q: %w", c.Plan.Job, err)
 	}
 	if sc.atEnd != nil {

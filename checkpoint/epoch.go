@@ -122,14 +122,21 @@ func (e *Epoch) Entries() (n int64) {
 	return n
 }
 
-// Split gives the snapshot of a split, or nil where the epoch does not know it.
+// Split gives the snapshot of a split, or nil where the epoch does not know it. In an epoch with which the job has finished all splits
+// are done, also those that had rows left, and those that came later: event time has ended.
 func (e *Epoch) Split(source, split string) *SplitSnapshot {
-	for i := range e.Splits[source] {
-		if s := &e.Splits[source][i]; s.Split == split {
-			return s
+	s := SplitSnapshot{Source: source, Split: split}
+	known := false
+	for _, had := range e.Splits[source] {
+		if had.Split == split {
+			s, known = had, true
 		}
 	}
-	return nil
+	if !known && !e.Finished {
+		return nil
+	}
+	s.Done = s.Done || e.Finished
+	return &s
 }
 
 // Store keeps sealed epochs. Seal returns only when the epoch will survive what the store promises to survive.

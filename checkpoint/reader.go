@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,15 @@ import (
 type Progress struct {
 	epoch, bytes, ofBytes, entries, ofEntries atomic.Int64
 	told                                      atomic.Int64 // when it was logged last, ms since 1970
+
+	seen sync.Map // names of segments that were read: each counts once, however many tasks read it
+}
+
+func (p *Progress) read(s SegmentRecord) {
+	if _, again := p.seen.LoadOrStore(s.Name, true); !again {
+		p.bytes.Add(s.Size)
+		p.entries.Add(s.Entries)
+	}
 }
 
 // tellEvery is how often a restore is logged.
@@ -43,6 +53,7 @@ func (p *Progress) begin(m *Manifest) {
 	p.entries.Store(0)
 	p.ofBytes.Store(m.Bytes())
 	p.ofEntries.Store(m.Entries())
+	p.seen.Clear()
 }
 
 // stored is the state of a task in a bucket: a state.Saved. At most two segments of it are in memory at a time.
@@ -158,7 +169,7 @@ func (s *stored) blocks(at int, data []byte, name string, from map[int64]int, yi
 	if err != nil {
 		return damaged(err)
 	}
-	s.progress.bytes.Add(int64(len(data)))
+	s.progress.read(s.task.Segments[at])
 	s.tell()
 	for i, b := range r.Blocks() {
 		if f, live := from[b.Part]; !live || b.Table != name || at < f || b.Rows == 0 {
@@ -168,7 +179,6 @@ func (s *stored) blocks(at int, data []byte, name string, from map[int64]int, yi
 		if err != nil {
 			return damaged(err)
 		}
-		s.progress.entries.Add(int64(t.Rows))
 		if !yield(t, nil) {
 			return errNoMore
 		}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -231,16 +233,34 @@ func (s *Session) goOn(kept []storage.Kept) {
 }
 
 func (s *Session) takeClaim(ctx context.Context) (err error) {
+	least, err := s.greatestRun(ctx)
+	if err != nil {
+		return err
+	}
 	if s.opts.OnClaimed == Standby {
 		var why string
-		s.claim, why, err = s.claims.Standby(ctx, s.opts.Owner, 0, renewEvery/3, standbyFor)
+		if holder, held, err := s.claims.Latest(ctx); err == nil && held {
+			s.opts.Logger.Info("standing by until the job is free", "job", s.job, "run", holder.Run, "owner", holder.Owner)
+		}
+		s.claim, why, err = s.claims.Standby(ctx, s.opts.Owner, least, renewEvery/3, standbyFor)
 		if err == nil {
 			s.opts.Logger.Info("job claimed", "job", s.job, "run", s.claim.Run, "because", why)
 		}
 		return err
 	}
-	s.claim, err = s.claims.Claim(ctx, s.opts.Owner, 0)
+	s.claim, err = s.claims.Claim(ctx, s.opts.Owner, least)
 	return err
+}
+
+// greatestRun gives the greatest number of a run of which there is a sign of life: no run is claimed below it, though claims were deleted.
+func (s *Session) greatestRun(ctx context.Context) (least int64, err error) {
+	leases, err := s.bucket.List(ctx, s.names.Leases())
+	for _, o := range leases {
+		if n := s.names.Numbers(o.Name); len(n) == 1 {
+			least = max(least, n[0])
+		}
+	}
+	return least, err
 }
 
 // takeOver takes the next seal with the epochs that are kept: what an older execution would seal is refused from then on (C3).
@@ -350,6 +370,9 @@ func (s *Session) Epoch(ctx context.Context) (*Epoch, error) {
 		from = s.saved
 	}
 	s.progress.begin(s.begin)
+	if s.begin.Finished {
+		s.opts.Logger.Info("the job had finished: nothing is read any more; StartFresh begins anew", "job", s.job, "epoch", s.begin.Epoch)
+	}
 	return s.begin.restore(func(o *OperatorRecord, subtask int) state.Saved {
 		return &stored{ctx: ctx, bucket: from, task: &o.Tasks[subtask], progress: &s.progress,
 			job: s.job, clock: s.opts.Clock, log: s.opts.Logger}
@@ -364,6 +387,26 @@ func (s *Session) Fit(shape Shape) error {
 		return nil
 	}
 	return shape.Compare(s.begin, s.opts.Allow)
+}
+
+// CheckSplits refuses a source that does not have a split any more of which there are rows to read: they would be missing without a word.
+func (s *Session) CheckSplits(source string, has func(split string) bool) error {
+	if s.begin == nil || s.begin.Finished || slices.Contains(s.opts.Allow.Dropped, source) {
+		return nil
+	}
+	var gone []string
+	for _, r := range s.begin.Sources {
+		for _, sp := range r.Splits {
+			if r.ID == source && !sp.Done && !has(sp.Split) {
+				gone = append(gone, fmt.Sprintf("%q", sp.Split))
+			}
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return fmt.Errorf("epoch %d had not read %s to the end, and there is no such split any more: put it back, or give AllowDropped(%q) to go on without its other rows",
+		s.begin.Epoch, strings.Join(gone, ", "), source)
 }
 
 // Progress is how far the restore has come.
@@ -412,7 +455,7 @@ func (s *Session) Back(ctx context.Context, cause error) (bool, error) {
 func (s *Session) back(cause error) error {
 	bad := s.kept[0]
 	if len(s.kept) == 1 {
-		return fmt.Errorf("epoch %d is damaged and no earlier one is kept: restore the bucket from a copy, begin with a savepoint, or afresh with Recovery none: %w", bad.Epoch, cause)
+		return fmt.Errorf("epoch %d is damaged and no earlier one is kept: restore the bucket from a copy, begin with a savepoint, or afresh with StartFresh(): %w", bad.Epoch, cause)
 	}
 	s.opts.Logger.Warn("falling back to an earlier epoch", "job", s.job, "damaged", bad.Epoch, "epoch", s.kept[1].Epoch, "error", cause)
 	s.kept = s.kept[1:]

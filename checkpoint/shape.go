@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/arkflow-go/arkflow/internal/plan"
 )
 
 // Shape is what a plan looks like to a checkpoint.
@@ -13,6 +15,20 @@ type Shape struct {
 	Content        string // fingerprint of the job as submitted; may be empty
 	Tasks          []string
 	Operators      []OperatorShape
+}
+
+// ShapeOf gives the shape of a plan. state gives the fingerprint of the state by key of an operator, "" where it has none.
+func ShapeOf(p *plan.Plan, content string, state func(operator string) string) Shape {
+	s := Shape{Job: p.Job, MaxParallelism: p.MaxParallelism, Content: content}
+	for _, c := range p.Chains {
+		for i := range c.Parallelism {
+			s.Tasks = append(s.Tasks, TaskID{Chain: c.ID, Subtask: i}.String())
+		}
+	}
+	for _, o := range p.Operators {
+		s.Operators = append(s.Operators, OperatorShape{ID: o.ID, Kind: o.Kind, Parallelism: o.Parallelism, State: state(o.ID)})
+	}
+	return s
 }
 
 // OperatorShape is one operator of a Shape.
@@ -66,7 +82,7 @@ func (s Shape) Compare(m *Manifest, allow Allowances) error {
 			}
 			continue
 		case o.State != here.State:
-			bad("operator %q: its state is of [%s], that of the job is of [%s]: give the operator another ID to begin with empty state", o.ID, o.State, here.State)
+			bad("operator %q: its state is of [%s], that of the job is of [%s]: give the operator another ID and AllowDropped(%q) to begin with empty state, without its open windows", o.ID, o.State, here.State, o.ID)
 			continue
 		case !o.Keyed:
 			continue

@@ -65,6 +65,9 @@ func (n Names) Seal(number int64) string { return fmt.Sprintf("%s/seal/%0*d", n.
 // Seals is the folder of all seals.
 func (n Names) Seals() string { return n.root + "/seal" }
 
+// Leases is the folder of all leases.
+func (n Names) Leases() string { return n.root + "/lease" }
+
 // Pieces is the folder of all objects of Data.
 func (n Names) Pieces() string { return n.root + "/piece" }
 

@@ -20,6 +20,9 @@ func OpenURL(ctx context.Context, rawURL string) (*blob.Bucket, error) {
 	if err != nil || u.Scheme == "" {
 		return nil, fmt.Errorf("open bucket %q: it is not a URL such as file:///var/lib/checkpoints or s3://bucket?region=eu-west-1", HideSecrets(rawURL))
 	}
+	if u.Scheme == "file" && u.Host != "" && u.Host != "localhost" {
+		return nil, fmt.Errorf("open bucket %q: the path of a file URL begins with a slash: file:///%s%s, or the whole path of the directory", HideSecrets(rawURL), u.Host, u.Path)
+	}
 	if u.Scheme == "file" {
 		q := u.Query()
 		for _, d := range [][2]string{{"create_dir", "true"}, {"no_tmp_dir", "true"}, {"metadata", "skip"}} {
@@ -30,8 +33,11 @@ func OpenURL(ctx context.Context, rawURL string) (*blob.Bucket, error) {
 		u.RawQuery = q.Encode()
 	}
 	b, err := blob.OpenBucket(ctx, u.String())
-	if err != nil {
-		return nil, fmt.Errorf("open bucket %q: %w: for s3, gs or azblob the program must import the driver, such as gocloud.dev/blob/s3blob", HideSecrets(rawURL), err)
+	switch {
+	case err != nil && !blob.DefaultURLMux().ValidBucketScheme(u.Scheme):
+		return nil, fmt.Errorf("open bucket %q: there is no driver for %s://: for s3, gs or azblob the program must import it, such as gocloud.dev/blob/s3blob", HideSecrets(rawURL), u.Scheme)
+	case err != nil:
+		return nil, fmt.Errorf("open bucket %q: %w", HideSecrets(rawURL), err)
 	}
 	return b, nil
 }

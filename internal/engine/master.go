@@ -230,7 +230,7 @@ func (m *master) do(actions []any) {
 			if a.Answer != nil {
 				a.Answer.Close()
 			}
-			m.x.log.Warn("answer to a barrier rejected", "job", m.x.cfg.Plan.Job, "task", a.Task.String(), "epoch", a.Epoch, "reason", a.Reason)
+			m.x.log.Debug("answer to a barrier rejected", "job", m.x.cfg.Plan.Job, "task", a.Task.String(), "epoch", a.Epoch, "reason", a.Reason)
 		}
 	}
 }

@@ -423,6 +423,14 @@ func (b *builder) splitsOf(id string, src operator.Source) ([]operator.Split, er
 			return nil, fmt.Errorf("two splits have the ID %q", splits[i].ID)
 		}
 	}
+	if b.x.session != nil {
+		has := func(split string) bool {
+			return slices.ContainsFunc(splits, func(s operator.Split) bool { return s.ID == split })
+		}
+		if err := b.x.session.CheckSplits(id, has); err != nil {
+			return nil, err
+		}
+	}
 	b.splits[id] = splits
 	return splits, nil
 }

@@ -93,21 +93,12 @@ func (b *builder) fit() error {
 }
 
 func (x *Execution) shapeOf(bound map[string]operator.Bound) checkpoint.Shape {
-	p := x.cfg.Plan
-	shape := checkpoint.Shape{Job: p.Job, MaxParallelism: p.MaxParallelism, Content: x.cfg.Content}
-	for _, c := range p.Chains {
-		for i := range c.Parallelism {
-			shape.Tasks = append(shape.Tasks, checkpoint.TaskID{Chain: c.ID, Subtask: i}.String())
+	return checkpoint.ShapeOf(x.cfg.Plan, x.cfg.Content, func(id string) string {
+		if k, ok := bound[id].(operator.KeyedState); ok {
+			return k.KeyedState()
 		}
-	}
-	for _, o := range p.Operators {
-		s := checkpoint.OperatorShape{ID: o.ID, Kind: o.Kind, Parallelism: o.Parallelism}
-		if k, ok := bound[o.ID].(operator.KeyedState); ok {
-			s.State = k.KeyedState()
-		}
-		shape.Operators = append(shape.Operators, s)
-	}
-	return shape
+		return ""
+	})
 }
 
 // recommit repeats the commits of the epoch that the job was restored from, before any input is read (DESIGN C1). What tasks

@@ -43,7 +43,7 @@ var layers = []layer{
 	{"connectors/...", []string{"column", "connectors", "operator", "codec", "internal/fault", "internal/step", "internal/structmap"}},
 	{"internal/graph", []string{"operator"}},
 	{"internal/planner", []string{"column", "operator", "state", "internal/fault", "internal/graph", "internal/plan", "internal/preagg"}},
-	{"checkpoint", []string{"column", "operator", "state", "checkpoint/segment", "checkpoint/storage"}},
+	{"checkpoint", []string{"internal/plan", "column", "operator", "state", "checkpoint/segment", "checkpoint/storage"}},
 	{"checkpoint/segment", []string{"column", "state"}},
 	{"checkpoint/storage", []string{"internal/step", "operator"}},
 	{"checkpoint/storage/storagetest", []string{"checkpoint/storage"}},
