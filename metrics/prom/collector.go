@@ -81,6 +81,7 @@ func families() []family {
 		perJob("checkpoints_aborted_total", "Epochs that were given up.", counter, func(s *arkflow.Status) float64 { return float64(s.Checkpoints.Aborted) }),
 		perJob("checkpoint_last_duration_seconds", "Time from the trigger of the last epoch until it was sealed and committed.", gauge, func(s *arkflow.Status) float64 { return s.Checkpoints.LastDuration.Seconds() }),
 		perJob("checkpoint_last_alignment_seconds", "Longest time that a task waited for the barrier of the last epoch on its other inputs.", gauge, func(s *arkflow.Status) float64 { return s.Checkpoints.LastAligned.Seconds() }),
+		perJob("checkpoint_last_bytes", "Bytes written to the bucket for the last epoch.", gauge, func(s *arkflow.Status) float64 { return float64(s.Checkpoints.LastBytes) }),
 		perJob("checkpoint_last_entries", "Rows of state in the last epoch.", gauge, func(s *arkflow.Status) float64 { return float64(s.Checkpoints.LastEntries) }),
 		perOperator("operator_rows_in_total", "Rows that an operator took.", counter, always(func(o *arkflow.OperatorStatus) float64 { return float64(o.RowsIn) })),
 		perOperator("operator_rows_out_total", "Rows that an operator emitted; a sink: wrote.", counter, always(func(o *arkflow.OperatorStatus) float64 { return float64(o.RowsOut) })),
