@@ -1,7 +1,10 @@
 package arkflow_test
 
 import (
+	"context"
 	"errors"
+	"net/url"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,6 +15,7 @@ import (
 	"github.com/arkflow-go/arkflow/connectors/memory"
 	"github.com/arkflow-go/arkflow/window"
 	"github.com/stretchr/testify/require"
+	"gocloud.dev/blob"
 	"gocloud.dev/blob/memblob"
 )
 
@@ -70,6 +74,57 @@ func TestE7RestartBeforeTheFirstEpochBeginsWithTheSameAgain(t *testing.T) {
 				require.NoError(t, h.Wait(t.Context()))
 				require.Equal(t, 2, h.Status().Restarts)
 				require.Equal(t, salesTotals(), shown(t, first, second))
+			})
+		})
+	}
+}
+
+// slow opens buckets that take a minute to open.
+type slow struct{}
+
+func (slow) OpenBucketURL(ctx context.Context, _ *url.URL) (*blob.Bucket, error) {
+	select {
+	case <-time.After(time.Minute):
+		return memblob.OpenBucket(nil), nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+var registerSlow = sync.OnceFunc(func() { blob.DefaultURLMux().RegisterBucket("slow", slow{}) })
+
+// C5: a job that ends well ends after the savepoints that are being written; one that is cancelled gives them up.
+func TestC5AnEndWaitsForSavepoints(t *testing.T) {
+	registerSlow()
+	for _, end := range []string{"stop", "drain", "end of input", "cancel"} {
+		t.Run(end, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				bucket := memblob.OpenBucket(nil)
+				defer bucket.Close()
+				h, err := arkflow.Runtime{Bucket: bucket}.Start(t.Context(), failingSales(memory.NewSink(), new(atomic.Bool)))
+				require.NoError(t, err)
+				began := time.Now()
+				saved := make(chan error, 1)
+				go func() {
+					_, err := h.Savepoint(t.Context(), "slow://one")
+					saved <- err
+				}()
+				time.Sleep(2 * time.Second)
+				switch end {
+				case "stop":
+					err = h.Stop(t.Context())
+				case "drain":
+					err = h.Drain(t.Context())
+				case "cancel":
+					require.NoError(t, h.Cancel(t.Context()))
+					require.ErrorIs(t, <-saved, context.Canceled)
+					require.Equal(t, 2*time.Second, time.Since(began))
+					return
+				}
+				require.NoError(t, err)
+				require.NoError(t, h.Wait(t.Context()))
+				require.NoError(t, <-saved)
+				require.Equal(t, time.Minute, time.Since(began))
 			})
 		})
 	}

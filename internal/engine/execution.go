@@ -75,8 +75,9 @@ type (
 	evAnswer   struct{ answer checkpoint.Answer }
 	evFinished struct{ task checkpoint.TaskID } // the task has flushed at the end of its input
 	evExited   struct {
-		task checkpoint.TaskID
-		err  error
+		task  checkpoint.TaskID
+		err   error
+		saved bool // no task: a savepoint is written, or failed
 	}
 	evCommitted struct {
 		task  checkpoint.TaskID
@@ -158,12 +159,7 @@ func (x *Execution) Wait(ctx context.Context) error {
 	}
 }
 
-// Checkpoint asks for an epoch and waits until it is sealed and committed.
-func (x *Execution) Checkpoint(ctx context.Context) (epoch int64, err error) {
-	return x.Savepoint(ctx, "")
-}
-
-// Savepoint asks for an epoch and waits until it is sealed and committed, and is written to the URL too.
+// Savepoint asks for an epoch and waits until it is sealed and committed, and is written to the URL too where there is one.
 func (x *Execution) Savepoint(ctx context.Context, url string) (epoch int64, err error) {
 	result := make(chan CheckpointResult, 1)
 	if !x.post(evTrigger{result, url}) {

@@ -28,7 +28,7 @@ type master struct {
 
 	finished map[checkpoint.TaskID]bool // tasks that have flushed at the end of their input
 	began    time.Time                  // when the epoch in flight was triggered
-	running  int                        // tasks whose goroutine has not ended
+	running  int                        // tasks whose goroutine has not ended, and savepoints that are being written
 	target   life.State                 // the final state that the job is heading for
 	failure  error
 	commits  map[int64]*committing // epochs whose commits are under way
@@ -156,7 +156,7 @@ func (m *master) handle(ev any) {
 		}
 		if e.err != nil {
 			m.fail(e.err)
-		} else if !m.exiting {
+		} else if !m.exiting && !e.saved {
 			m.fail(fmt.Errorf("engine: task %s ended on its own", e.task))
 		}
 	}
@@ -264,6 +264,7 @@ func (m *master) seal(s checkpoint.Seal) {
 		}
 	}
 	s.Waiters, e.Shared = plain, len(saving) > 0
+	m.running += len(saving) // a job that ends well waits for them
 	x.activity.Resume()
 	began := m.began
 	sealing := x.span(m.spans[e.Number].Ctx, report.SpanSeal)
@@ -284,6 +285,7 @@ func (m *master) seal(s checkpoint.Seal) {
 				serr = checkpoint.WriteSavepoint(x.ctx, w.(waiter).savepoint, x.shape, e, x.run(), storage.Options{Clock: x.clock})
 			}
 			answer([]any{w}, CheckpointResult{Epoch: e.Number, Err: serr})
+			x.post(evExited{saved: true})
 		}
 	})
 }

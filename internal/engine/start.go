@@ -63,7 +63,7 @@ func Start(ctx context.Context, cfg Config) (*Execution, error) {
 					if errors.Is(err, errGoexit) {
 						err = &OperatorError{Operator: t.culprit(), Task: t.id.String(), Err: err}
 					}
-					x.post(evExited{t.id, err})
+					x.post(evExited{task: t.id, err: err})
 					x.activity.Pause()
 				}()
 				err = t.run()
