@@ -20,7 +20,7 @@ import (
 func small(t *testing.T) (map[string]string, int64) {
 	inner := memblob.OpenBucket(nil)
 	defer inner.Close()
-	k := openKeeper(t, &gate{inner: inner, dead: map[string]bool{}, open: func(*call) verdict { return verdict{} }}, Options{})
+	k := openKeeper(t, &gate{inner: inner, dead: map[string]bool{}, open: pass}, Options{})
 	require.NoError(t, k.seal(t.Context()))
 	require.NoError(t, k.seal(t.Context()))
 	require.NoError(t, k.session.Close(t.Context()))
@@ -92,7 +92,7 @@ func TestC2EveryByteOfEveryObjectIsVerified(t *testing.T) {
 	require.Contains(t, all, last)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		data := all[name]
-		stride := 1
+		stride := everyByte
 		if strings.Contains(name, "/seal/") && name != last || strings.HasSuffix(strings.TrimSuffix(name, "/0000000000000000001"), "/epoch/0000000000000000001") {
 			stride = 16 // nobody reads it
 		}
@@ -129,7 +129,7 @@ func TestB44ForeignCheckpointsAreRefused(t *testing.T) {
 		},
 	} {
 		inner := memblob.OpenBucket(nil)
-		k := openKeeper(t, &gate{inner: inner, dead: map[string]bool{}, open: func(*call) verdict { return verdict{} }}, Options{})
+		k := openKeeper(t, &gate{inner: inner, dead: map[string]bool{}, open: pass}, Options{})
 		require.NoError(t, k.seal(t.Context()))
 		require.NoError(t, k.session.Close(t.Context()))
 		m, err := loadManifest(t.Context(), k.session.bucket, k.session.kept[0])

@@ -72,6 +72,16 @@ func (g *gate) pass(ctx context.Context, who, op, key string) verdict {
 	}
 }
 
+// decide makes f decide on all calls from now on.
+func (g *gate) decide(f func(c *call) verdict) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.open = f
+}
+
+// pass lets a call go as it is.
+func pass(*call) verdict { return verdict{} }
+
 // pending are the calls that wait, in an order that does not depend on that of goroutines.
 func (g *gate) pending() []*call {
 	g.mu.Lock()

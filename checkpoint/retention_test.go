@@ -95,13 +95,7 @@ func TestC9NothingThatIsKeptIsEverDeleted(t *testing.T) {
 			}
 			keep := rapid.IntRange(1, 3).Draw(r, "keep")
 			opts := Options{Keep: keep, Grace: time.Duration(rapid.SampledFrom([]int{1, 5000}).Draw(r, "grace")) * time.Millisecond}
-			var fault func(c *call) verdict
-			g := &gate{inner: inner, dead: map[string]bool{}, open: func(c *call) verdict {
-				if fault != nil {
-					return fault(c)
-				}
-				return verdict{}
-			}}
+			g := &gate{inner: inner, dead: map[string]bool{}, open: pass}
 			own := func(run int64) (out map[string]string) {
 				out = objects(t, inner)
 				maps.DeleteFunc(out, func(name, _ string) bool {
@@ -119,14 +113,13 @@ func TestC9NothingThatIsKeptIsEverDeleted(t *testing.T) {
 					k = openKeeper(t, g, opts)
 					require.GreaterOrEqual(t, k.session.LastEpoch(), sealed)
 				}
-				fault = nil
 				switch what := rapid.IntRange(0, 9).Draw(r, "what"); {
 				case what < 4:
 					require.NoError(t, k.seal(t.Context()))
 					sealed = k.number
 				case what < 7: // the nth write goes wrong, for good
 					nth, lost := rapid.IntRange(1, 5).Draw(r, "nth"), rapid.Bool().Draw(r, "lost")
-					fault = func(c *call) verdict {
+					g.decide(func(c *call) verdict {
 						if c.op != "write" || strings.Contains(c.key, "/lease/") {
 							return verdict{}
 						}
@@ -137,7 +130,7 @@ func TestC9NothingThatIsKeptIsEverDeleted(t *testing.T) {
 							return verdict{after: permanentErr{fmt.Errorf("reply lost")}}
 						}
 						return verdict{before: permanentErr{fmt.Errorf("refused")}}
-					}
+					})
 					if k.seal(t.Context()) == nil {
 						sealed = k.number
 					}
@@ -149,7 +142,7 @@ func TestC9NothingThatIsKeptIsEverDeleted(t *testing.T) {
 					ended[k.session.Run()] = own(k.session.Run())
 					k = nil
 				}
-				fault = nil
+				g.decide(pass)
 				if kept := requireWhole(t, inner, keep); sealed > 0 {
 					require.GreaterOrEqual(t, kept[0], sealed)
 				}
@@ -230,10 +223,10 @@ func TestB37SealInAPlaceThatWasSweptIsRefused(t *testing.T) {
 		resume, stalled := make(chan struct{}), make(chan struct{})
 		place := ""
 		g := &gate{inner: inner, dead: map[string]bool{}}
-		older := openKeeper(t, &gate{inner: inner, dead: map[string]bool{}, open: func(*call) verdict { return verdict{} }}, Options{})
+		older := openKeeper(t, &gate{inner: inner, dead: map[string]bool{}, open: pass}, Options{})
 		require.NoError(t, older.seal(t.Context()))
 		place = names.Seal(older.session.number + 1)
-		g.open = func(*call) verdict { return verdict{} }
+		g.open = pass
 		b, err := storage.Open(t.Context(), blob.NewBucket(&stalling{gated{g, "x"}, place, stalled, resume}), storage.Options{})
 		require.NoError(t, err)
 		older.session.seals = storage.NewSeals(b, booksJob)
@@ -282,20 +275,19 @@ func TestB84FirstEpochFailsAtEachCall(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			inner := memblob.OpenBucket(nil)
 			defer inner.Close()
+			g := &gate{inner: inner, dead: map[string]bool{}, open: pass}
+			k := openKeeper(t, g, Options{Keep: 1, Grace: time.Millisecond})
 			n := 0
-			g := &gate{inner: inner, dead: map[string]bool{}, open: func(*call) verdict {
+			g.decide(func(*call) verdict {
 				if n++; n == fails {
 					met = true
 					return verdict{before: permanentErr{errFlaky}}
 				}
 				return verdict{}
-			}}
-			n = 1 << 20 // not while it opens
-			k := openKeeper(t, g, Options{Keep: 1, Grace: time.Millisecond})
-			n = 0
+			})
 			err := k.seal(t.Context())
+			g.decide(pass)
 			require.Equal(t, met, err != nil)
-			n = 1 << 20
 			require.NoError(t, k.seal(t.Context()))
 			time.Sleep(time.Second)
 			k.session.sweep(t.Context())
