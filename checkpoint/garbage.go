@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/arkflow-go/arkflow/checkpoint/storage"
 )
@@ -95,23 +96,38 @@ func (g *garbage) gone(objects map[string]bool) {
 	g.own = rest
 }
 
-// sweep deletes what is due. What it cannot delete it tries again after the next epoch.
+// sweep deletes what is due, some objects at a time, unless that is being done already. What it does not delete is for the next epoch.
 func (s *Session) sweep(ctx context.Context) {
-	gone := map[string]bool{}
+	if !s.sweeping.TryLock() {
+		return
+	}
+	defer s.sweeping.Unlock()
+	var deletes sync.WaitGroup
+	var mu sync.Mutex // guards gone
+	gone, failed := map[string]bool{}, atomic.Bool{}
+	slots := make(chan struct{}, uploadsAtATime)
 	least := s.holder.Kept() // the seal from which who begins looks for the latest one
 	for _, o := range s.garbage.due(s.opts.Clock.Now().UnixMilli(), s.opts.Grace.Milliseconds()) {
 		if n := s.names.Numbers(o); len(n) == 1 && n[0] >= least { // of what a session writes only seals have one number
 			continue
 		}
-		if err := s.bucket.Delete(ctx, o); err != nil {
-			if ctx.Err() == nil {
-				s.opts.Logger.Warn("old object not deleted", "job", s.job, "object", o, "error", err)
-			}
+		slots <- struct{}{}
+		if failed.Load() {
 			break
 		}
-		gone[o] = true
+		deletes.Go(func() {
+			defer func() { <-slots }()
+			if err := s.bucket.Delete(ctx, o); err != nil {
+				if !failed.Swap(true) && ctx.Err() == nil {
+					s.opts.Logger.Warn("old object not deleted", "job", s.job, "object", o, "error", err)
+				}
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			gone[o] = true
+		})
 	}
-	if len(gone) > 0 {
-		s.garbage.gone(gone)
-	}
+	deletes.Wait()
+	s.garbage.gone(gone)
 }

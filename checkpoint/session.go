@@ -139,6 +139,7 @@ type Session struct {
 	pieces   atomic.Int64 // objects written
 	chains   map[taskKey]*chain
 	garbage  *garbage
+	sweeping sync.Mutex
 	progress Progress
 
 	stop    context.CancelFunc
