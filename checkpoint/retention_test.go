@@ -33,13 +33,12 @@ func objects(t testing.TB, b *blob.Bucket) map[string]string {
 
 // keeper seals epochs of the job, one after the other, as a session allows.
 type keeper struct {
-	t        testing.TB
-	gate     *gate
-	session  *Session
-	books    *books
-	number   int64
-	unsealed []Prepared
-	closed   int
+	t       testing.TB
+	gate    *gate
+	session *Session
+	books   *books
+	number  int64
+	closed  int
 }
 
 func openKeeper(t testing.TB, g *gate, opts Options) *keeper {
