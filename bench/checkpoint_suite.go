@@ -185,9 +185,12 @@ func measureDelta(ctx context.Context, o options, _ int64) (f figure, err error)
 	m := newMoving()
 	m.block = movingKeys / 100
 	gate := make(chan struct{})
-	var first atomic.Int64
+	came, all := make(chan struct{}), false
 	m.done = func(rows int64) bool {
-		first.Store(rows)
+		if rows >= 20*movingBlock && !all { // every key of the block
+			all = true
+			close(came)
+		}
 		select {
 		case <-gate:
 			return true
@@ -212,8 +215,10 @@ func measureDelta(ctx context.Context, o options, _ int64) (f figure, err error)
 		return f, err
 	}
 	close(m.opened)
-	for first.Load() < 20*movingBlock { // every key of the block has come
-		time.Sleep(time.Millisecond)
+	select {
+	case <-came:
+	case <-x.h.Done():
+		return f, errors.Join(errors.New("the job ended before its keys had changed"), x.h.Wait(ctx))
 	}
 	delta, err := bytes()
 	if err != nil {
