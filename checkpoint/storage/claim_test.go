@@ -125,6 +125,7 @@ func TestClaimsRefuseWhatTheyDoNotUnderstand(t *testing.T) {
 	}
 }
 
+// C4, B39: silence is measured by the clock of who waits, between calls of its own; no time that somebody else wrote is looked at.
 func TestATurnComesByReleaseOrSilence(t *testing.T) {
 	at := func(s float64) time.Time { return time.Unix(0, int64(s*1e9)) }
 	look := func(began, ended float64, beat int64) Look {
