@@ -3,6 +3,7 @@ package arkflowtest
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/arkflow-go/arkflow/operator"
@@ -18,6 +19,7 @@ type Clock struct {
 	timers []*fakeTimer // armed
 	fired  []*fakeTimer // whose owner may not have noticed yet
 	notify func()       // told when an owner has noticed. May be nil
+	stirs  atomic.Int64 // timers that fired, and that were noticed; see atRest
 }
 
 // NewClock gives a clock that shows a time.
@@ -123,6 +125,7 @@ func (c *Clock) armLocked(t *fakeTimer, d time.Duration) {
 }
 
 func (c *Clock) fireLocked(t *fakeTimer) {
+	c.stirs.Add(1)
 	c.disarmLocked(t)
 	t.c <- c.now
 	t.waiting, t.firedAt = true, time.Now()
@@ -153,6 +156,7 @@ func (t *fakeTimer) Stop() { t.quiet(func() {}) }
 func (t *fakeTimer) quiet(then func()) {
 	c := t.clock
 	c.mu.Lock()
+	c.stirs.Add(1)
 	c.disarmLocked(t)
 	select {
 	case <-t.c:

@@ -21,17 +21,28 @@ func (e *StuckError) Error() string { return fmt.Sprintf("arkflowtest: %s\n%s", 
 // lookAgain is how often the driver looks although nothing told it to: a timer that fired may never be noticed by its owner.
 const lookAgain = 20 * time.Millisecond
 
-// quiet reports whether nothing in the job can move until the driver does something. What the driver has woken shows that it moves before
-// it is looked at whether anything moves.
+// quiet reports whether nothing in the job can move until the driver does something.
 func (r *run) quiet() bool {
-	if !r.ended && r.feed.woken(r.exec.Resting) || r.fake != nil && r.fake.unnoticed() {
-		return false
+	moving := func() bool {
+		var held int64
+		for _, g := range r.cfg.gates {
+			held += g.held.Load()
+		}
+		return r.exec.Moving() != held
 	}
-	var held int64
-	for _, g := range r.cfg.gates {
-		held += g.held.Load()
+	if r.fake == nil {
+		return atRest(r.feed.stirs.Load, moving, func() bool { return !r.ended && r.feed.woken(r.exec.Resting) })
 	}
-	return r.exec.Moving() == held
+	return atRest(func() int64 { return r.feed.stirs.Load() + r.fake.stirs.Load() }, moving,
+		func() bool { return !r.ended && r.feed.woken(r.exec.Resting) || r.fake.unnoticed() })
+}
+
+// atRest reports whether nobody moves and nobody will by itself. Tasks are counted while they move, but not what rouses one that rests: a split
+// that has more, a timer that fires. Who is roused counts as moving before it takes note, so the two are looked at in turns; both may
+// come about meanwhile, so each, and each taking note, is counted in stirs before it can be seen.
+func atRest(stirs func() int64, moving, roused func() bool) bool {
+	n := stirs()
+	return !moving() && !roused() && !moving() && stirs() == n
 }
 
 // settle lets scripts go on until nothing can move any more or the job has ended.

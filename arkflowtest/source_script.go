@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/arkflow-go/arkflow/column"
@@ -14,7 +15,8 @@ import (
 
 // feed is what the scripted sources of a run have to give. mu guards everything in its splits.
 type feed struct {
-	notify func() // somebody should look again; never blocks
+	notify func()       // somebody should look again; never blocks
+	stirs  atomic.Int64 // calls of Poll; see atRest
 	mu     sync.Mutex
 	splits []*splitRun // by source, then split
 }
@@ -187,6 +189,7 @@ func (r *scriptReader) Poll() (*column.Batch, error) {
 	defer s.feed.notify()
 	s.feed.mu.Lock()
 	defer s.feed.mu.Unlock()
+	s.feed.stirs.Add(1)
 	s.signalled = false
 	for s.at < len(s.steps) {
 		st := &s.steps[s.at]
