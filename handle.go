@@ -3,7 +3,6 @@ package arkflow
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -95,7 +94,7 @@ func (h *Handle) Wait(ctx context.Context) error {
 	if err == nil || errors.Is(err, ErrCanceled) || ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
 		return err
 	}
-	return fmt.Errorf("job %q: %w", h.job, err)
+	return nameJob(h.job, err)
 }
 
 // Done is closed when the job has ended and everything is closed.

@@ -142,15 +142,11 @@ func (rt Runtime) hold(j *Job, c *planner.Compiled, sc *startConfig, cfg *engine
 		bucket = memblob.OpenBucket(nil)
 		sc.atEnd = func() { _ = bucket.Close() }
 	}
-	begun := int64(0)
+	o.Start = new(checkpoint.Start) // a restart goes on from what this start has sealed, and only if the job is still its own
 	cfg.Hold = func(ctx context.Context, known *checkpoint.Shape) (*checkpoint.Session, error) {
 		o := o
-		o.Known, o.Begun = known, begun // a restart goes on from what this start has sealed
-		s, err := checkpoint.Open(ctx, bucket, c.Plan.Job, o)
-		if err == nil && begun == 0 {
-			begun = s.Run()
-		}
-		return s, err
+		o.Known = known
+		return checkpoint.Open(ctx, bucket, c.Plan.Job, o)
 	}
 }
 

@@ -114,6 +114,7 @@ type startConfig struct {
 
 // Restart starts a failed job again from its last sealed epoch, at most max times in a row; the first time after backoff, which doubles with
 // each further one up to a minute. A job that ran for ten minutes has a new row. Rows that were written since that epoch are written again, but for sinks that commit in two phases.
+// A job that another process has claimed meanwhile is not taken back: it ends with ErrFenced or, with Standby, waits until that one has ended.
 // Defaults to 0: a failed job stays failed. The first start is never tried again.
 func Restart(max int, backoff time.Duration) StartOption {
 	return func(c *startConfig) {
@@ -222,10 +223,7 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 		sc.atEnd()
 	}
 	if err != nil {
-		if strings.HasPrefix(err.Error(), fmt.Sprintf("job %q: ", c.Plan.Job)) {
-			return nil, err
-		}
-		return nil, fmt.Errorf("job %q: %w", c.Plan.Job, err)
+		return nil, nameJob(c.Plan.Job, err)
 	}
 	if sc.atEnd != nil {
 		x.AtEnd(sc.atEnd)
@@ -235,6 +233,14 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 		x.AtEnd(rt.Metrics.JobStarted(h.job, h.Status))
 	}
 	return h, nil
+}
+
+// nameJob makes an error tell the job that it is of, once.
+func nameJob(job string, err error) error {
+	if strings.HasPrefix(err.Error(), fmt.Sprintf("job %q: ", job)) {
+		return err
+	}
+	return fmt.Errorf("job %q: %w", job, err)
 }
 
 // compile compiles the job as it will run.

@@ -59,9 +59,8 @@ type Options struct {
 	Recovery Recovery
 	// Savepoint is the URL of a savepoint to begin with, in place of what Recovery says. Defaults to none.
 	Savepoint string
-	// Begun is the first run of a start that goes on after a failure: once it or a later run has sealed an epoch, that counts in place of
-	// Savepoint and Recovery. Defaults to 0: they count.
-	Begun int64
+	// Start is what the session has in common with those before it of the same start. Defaults to one that has claimed no run yet.
+	Start *Start
 	// FallBack begins with an earlier epoch where the last one is damaged. What sinks have committed since then is committed once more.
 	// Defaults to false: a damaged epoch is an error.
 	FallBack bool
@@ -81,6 +80,22 @@ type Options struct {
 	Storage storage.Options // how the bucket is used; its defaults are those of storage
 }
 
+// Start is what the executions of one start have in common: its first, and those that follow where one has failed. Such a one claims a run only if no
+// other execution has since the last of this start: else Open gives ErrFenced or, with Standby, waits as any other. Once the first or a later
+// run has sealed an epoch, that counts in place of Savepoint and Recovery. The zero value is a start that has claimed nothing yet. One Open at
+// a time uses it.
+type Start struct {
+	first int64         // run; 0: none yet
+	last  storage.Claim // of this start
+}
+
+func (s *Start) claimed(c storage.Claim) {
+	if s.first == 0 {
+		s.first = c.Run
+	}
+	s.last = c
+}
+
 // WithDefaults gives a copy with every field set.
 func (o Options) WithDefaults() Options {
 	if o.Keep == 0 {
@@ -88,6 +103,9 @@ func (o Options) WithDefaults() Options {
 	}
 	if o.Grace == 0 {
 		o.Grace = DefaultGrace
+	}
+	if o.Start == nil {
+		o.Start = new(Start)
 	}
 	if o.Clock == nil {
 		o.Clock = operator.SystemClock{}
@@ -167,9 +185,6 @@ func Open(ctx context.Context, bucket *blob.Bucket, job string, opts Options) (*
 	}
 	s := &Session{opts: opts, job: job, bucket: b, names: storage.NamesOf(job), claims: storage.NewClaims(b, job),
 		seals: storage.NewSeals(b, job), chains: map[taskKey]*chain{}, garbage: newGarbage(), fenced: make(chan struct{})}
-	if err := s.compareFirst(ctx); err != nil {
-		return nil, err
-	}
 	if err := s.takeClaim(ctx); err != nil {
 		return nil, err
 	}
@@ -194,7 +209,7 @@ func (s *Session) compareFirst(ctx context.Context) error {
 		return nil
 	}
 	var latest storage.Seal
-	if s.opts.Begun > 0 || s.opts.Savepoint == "" && s.opts.Recovery == FromLatest {
+	if s.opts.Start.first > 0 || s.opts.Savepoint == "" && s.opts.Recovery == FromLatest {
 		newest, _, err := s.claims.Latest(ctx)
 		if err == nil {
 			latest, err = s.seals.Latest(ctx, newest.Run+1)
@@ -228,29 +243,50 @@ func (s *Session) compareFirst(ctx context.Context) error {
 
 // goOn makes a session that goes on after a failure begin with what was sealed since its start, where that is so.
 func (s *Session) goOn(kept []storage.Kept) {
-	if s.opts.Begun > 0 && len(kept) > 0 && kept[0].Run >= s.opts.Begun {
+	if first := s.opts.Start.first; first > 0 && len(kept) > 0 && kept[0].Run >= first {
 		s.opts.Savepoint, s.opts.Recovery = "", FromLatest
 	}
 }
 
-func (s *Session) takeClaim(ctx context.Context) (err error) {
+// takeClaim claims a run. One that follows another of the same start cannot end an execution that runs, so it need not be compared first.
+func (s *Session) takeClaim(ctx context.Context) error {
 	least, err := s.greatestRun(ctx)
 	if err != nil {
 		return err
 	}
+	start := s.opts.Start
+	if start.last.Run > 0 {
+		s.claim, err = s.claims.Next(ctx, start.last, least)
+		if err == nil {
+			start.claimed(s.claim)
+		}
+		if s.opts.OnClaimed != Standby || !errors.Is(err, storage.ErrFenced) {
+			return err
+		}
+	}
+	if err := s.compareFirst(ctx); err != nil {
+		return err
+	}
+	if s.claim, err = s.wait(ctx, least); err == nil {
+		start.claimed(s.claim)
+	}
+	return err
+}
+
+// wait claims a run when OnClaimed says so.
+func (s *Session) wait(ctx context.Context, least int64) (claim storage.Claim, err error) {
 	if s.opts.OnClaimed == Standby {
 		var why string
 		if holder, held, err := s.claims.Latest(ctx); err == nil && held {
 			s.opts.Logger.Info("standing by until the job is free", "job", s.job, "run", holder.Run, "owner", holder.Owner)
 		}
-		s.claim, why, err = s.claims.Standby(ctx, s.opts.Owner, least, renewEvery/3, standbyFor)
+		claim, why, err = s.claims.Standby(ctx, s.opts.Owner, least, renewEvery/3, standbyFor)
 		if err == nil {
-			s.opts.Logger.Info("job claimed", "job", s.job, "run", s.claim.Run, "because", why)
+			s.opts.Logger.Info("job claimed", "job", s.job, "run", claim.Run, "because", why)
 		}
-		return err
+		return claim, err
 	}
-	s.claim, err = s.claims.Claim(ctx, s.opts.Owner, least)
-	return err
+	return s.claims.Claim(ctx, s.opts.Owner, least)
 }
 
 // greatestRun gives the greatest number of a run of which there is a sign of life: no run is claimed below it, though claims were deleted.

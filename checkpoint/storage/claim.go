@@ -21,6 +21,8 @@ type Claim struct {
 	Run   int64  `json:"run"`   // > 0
 	Owner string `json:"owner"` // for people: host, process
 	Token string `json:"token"` // of this claim alone
+	// Start is the Token of the first of the claims that one after the other were made by Next, each for the one before. Empty in that first one.
+	Start string `json:"start,omitempty"`
 	// Time is when it was claimed by the claimer's clock, for people: nothing is decided by it.
 	Time time.Time `json:"time"`
 	// Next is 0, but in a record that no run owns: it stands where the next claim was expected, and sends the reader on to the run Next.
@@ -68,6 +70,59 @@ func (c *Claims) Claim(ctx context.Context, owner string, atLeast int64) (Claim,
 		}
 	}
 	return Claim{}, c.wrap("claim a run", err)
+}
+
+// Next claims the number after last, for an execution that takes the place of that which had made it and has ended. No claim but those of the
+// same start may have been made since: it gives a *FencedError where another has, or last was removed, and claims nothing then. Who claims at
+// the same time gets a greater number or is seen: of two that want one number the bucket lets one create it. After an error a number may be
+// lost; Next with the same last goes on behind it.
+func (c *Claims) Next(ctx context.Context, last Claim, atLeast int64) (Claim, error) {
+	if err := c.checkLeast(atLeast); err != nil {
+		return Claim{}, err
+	}
+	for {
+		n, found, err := c.search(ctx, last.Run)
+		if err != nil {
+			return Claim{}, c.wrap("claim a run", err)
+		}
+		if by := c.other(last, n, found, atLeast); by != nil {
+			return Claim{}, by
+		}
+		record := Claim{Job: c.job, Run: n + 1, Owner: last.Owner, Token: token(), Start: last.start(), Time: c.bucket.opts.Clock.Now().UTC()}
+		err = c.create(ctx, record)
+		if err == nil {
+			c.know(record.Run)
+			return record, nil
+		}
+		if !errors.Is(err, ErrExists) { // else it is another's, or one of ours whose creation had been given up
+			return Claim{}, c.wrap("claim a run", err)
+		}
+	}
+}
+
+// other says who has claimed the job since last, where the newest number is n, and found its claim. It gives nil where nobody has.
+func (c *Claims) other(last Claim, n int64, found *Claim, atLeast int64) error {
+	e := &FencedError{Job: c.job, Run: last.Run}
+	switch {
+	case found != nil && found.start() == last.start() && (found.Run > last.Run || found.Token == last.Token):
+		if atLeast <= n {
+			return nil
+		}
+		e.By = atLeast
+	case n > last.Run:
+		e.By = n
+		if found != nil {
+			e.Owner = found.Owner
+		}
+	}
+	return e
+}
+
+func (c Claim) start() string {
+	if c.Start != "" {
+		return c.Start
+	}
+	return c.Token
 }
 
 func (c *Claims) checkLeast(atLeast int64) error {

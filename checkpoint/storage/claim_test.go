@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -268,4 +269,89 @@ func TestASlowRenewalDoesNotKeepSealsWaiting(t *testing.T) {
 	lease, err := NewClaims(b, "orders").Lease(t.Context(), 1)
 	require.NoError(t, err)
 	require.Equal(t, int64(7), lease.Seals)
+}
+
+// E7, C4: who goes on from a claim of its own gets the number after it, or is told who has the job: nothing is claimed then.
+func TestNextClaimsBehindItsOwnStartAlone(t *testing.T) {
+	_, b := open(t, quick)
+	claims := func() *Claims { return NewClaims(b, "orders") } // each time another process
+	first := claim(t, b, 0)
+	second, err := claims().Next(t.Context(), first, 1)
+	require.NoError(t, err)
+	require.EqualValues(t, 2, second.Run)
+	require.Equal(t, "host", second.Owner)
+	third, err := claims().Next(t.Context(), first, 0) // it did not learn of the second
+	require.NoError(t, err)
+	require.EqualValues(t, 3, third.Run)
+	fourth, err := claims().Next(t.Context(), second, 3)
+	require.NoError(t, err)
+	require.EqualValues(t, 4, fourth.Run)
+	require.ErrorIs(t, claims().Check(t.Context(), third), ErrFenced)
+
+	refused := func(last Claim, atLeast int64, want string) {
+		t.Helper()
+		_, err := claims().Next(t.Context(), last, atLeast)
+		require.ErrorIs(t, err, ErrFenced)
+		require.ErrorContains(t, err, want)
+	}
+	refused(fourth, 9, "run 4: run 9: a newer execution") // a lease tells of it
+	_, err = claims().Next(t.Context(), fourth, -1)
+	require.ErrorContains(t, err, "atLeast is -1")
+
+	other := claim(t, b, 0)
+	require.EqualValues(t, 5, other.Run)
+	for _, last := range []Claim{first, second, fourth} {
+		refused(last, 0, fmt.Sprintf("run %d: run 5 (host): a newer execution", last.Run))
+	}
+	require.NoError(t, claims().Check(t.Context(), other))
+	sixth, err := claims().Next(t.Context(), other, 0)
+	require.NoError(t, err)
+	require.EqualValues(t, 6, sixth.Run)
+
+	aside := claim(t, b, 40) // 7 sends on to 41
+	require.EqualValues(t, 41, aside.Run)
+	refused(sixth, 0, "run 6: run 41 (host): a newer execution")
+	require.NoError(t, b.Delete(t.Context(), claims().Names().Claim(41)))
+	refused(sixth, 0, "run 6: run 40: a newer execution")
+	refused(aside, 0, "run 41: its claim was removed or replaced")
+	body := fmt.Sprintf(`{"job":"orders","run":41,"token":%q}`, token())
+	put(t, b, claims().Names().Claim(41), string(EncodeRecord("claim", 1, []byte(body))))
+	refused(aside, 0, "run 41: its claim was removed or replaced")
+}
+
+// E7: of many that go on from the same claim, and others that claim afresh, each gets a number of its own; once one has claimed afresh no number
+// is given to those who go on.
+func TestNextBesideClaims(t *testing.T) {
+	for range 20 {
+		_, b := open(t, quick)
+		first := claim(t, b, 0)
+		got := make(chan Claim, 32)
+		var all sync.WaitGroup
+		for i := range 16 {
+			all.Go(func() {
+				claims := NewClaims(b, "orders")
+				c, err := claims.Next(t.Context(), first, 0)
+				if i%8 == 7 {
+					c, err = claims.Claim(t.Context(), "other", 0)
+				}
+				if err == nil {
+					got <- c
+				}
+			})
+		}
+		all.Wait()
+		close(got)
+		byRun, fresh := map[int64]Claim{}, int64(0)
+		for c := range got {
+			require.NotContains(t, byRun, c.Run)
+			byRun[c.Run] = c
+			if c.Owner == "other" && (fresh == 0 || c.Run < fresh) {
+				fresh = c.Run
+			}
+		}
+		require.Positive(t, fresh)
+		for run, c := range byRun {
+			require.False(t, run > fresh && c.Owner != "other", "run %d after the fresh run %d", run, fresh)
+		}
+	}
 }

@@ -65,7 +65,11 @@ func (e *FencedError) Error() string {
 	if e.By == 0 {
 		return fmt.Sprintf("job %q: run %d: its claim was removed or replaced: %v", e.Job, e.Run, ErrFenced)
 	}
-	return fmt.Sprintf("job %q: run %d: run %d (%s): %v", e.Job, e.Run, e.By, e.Owner, ErrFenced)
+	by := fmt.Sprintf("run %d", e.By)
+	if e.Owner != "" {
+		by += " (" + e.Owner + ")"
+	}
+	return fmt.Sprintf("job %q: run %d: %s: %v: do not start it here again at once; where several processes run it, set OnClaimed: Standby", e.Job, e.Run, by, ErrFenced)
 }
 
 func (e *FencedError) Unwrap() error { return ErrFenced }

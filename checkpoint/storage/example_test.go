@@ -38,7 +38,7 @@ func Example() {
 	fmt.Println(errors.Is(err, storage.ErrExists))
 	// Output:
 	// 1 2
-	// job "orders": run 1: run 2 (host-2): a newer execution has claimed the job
+	// job "orders": run 1: run 2 (host-2): a newer execution has claimed the job: do not start it here again at once; where several processes run it, set OnClaimed: Standby
 	// state, 5 bytes
 	// <nil>
 	// true

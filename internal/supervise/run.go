@@ -96,7 +96,11 @@ func (r *Run) supervise(ctx context.Context, started func(*engine.Execution)) {
 				}
 				break
 			}
-			if r.ending.Err() == nil { // else it is the end that was asked for
+			switch {
+			case r.ending.Err() != nil: // it is the end that was asked for
+			case errors.Is(nerr, storage.ErrFenced): // the last there is to tell, of a failure that nobody has mended
+				err = fmt.Errorf("%w; it had failed before: %w", nerr, err)
+			default:
 				err = nerr
 			}
 		}
@@ -110,7 +114,8 @@ func (r *Run) supervise(ctx context.Context, started func(*engine.Execution)) {
 	}
 }
 
-// mayRestart waits for the time of the next restart; false where there is none: a job that was fenced runs elsewhere (DESIGN C4).
+// mayRestart waits for the time of the next restart; false where there is none: a job that was fenced runs elsewhere (DESIGN C4). While it waits
+// the job is free: whether it still is at the end, the claim of the next execution decides (checkpoint.Start).
 func (r *Run) mayRestart(cause error) bool {
 	r.mu.Lock()
 	if r.row >= r.policy.Max || r.ending.Err() != nil || errors.Is(cause, storage.ErrFenced) {

@@ -288,7 +288,7 @@ func fencingIsTold(t *testing.T, raw *blob.Bucket) {
 	var fenced *storage.FencedError
 	require.ErrorAs(t, err, &fenced)
 	require.Equal(t, storage.FencedError{Job: "orders", Run: 1, By: 2, Owner: "host-2"}, *fenced)
-	require.EqualError(t, err, `job "orders": run 1: run 2 (host-2): a newer execution has claimed the job`)
+	require.EqualError(t, err, `job "orders": run 1: run 2 (host-2): a newer execution has claimed the job: do not start it here again at once; where several processes run it, set OnClaimed: Standby`)
 	require.NoError(t, b.Delete(t.Context(), claims.Names().Claim(second.Run)))
 	require.ErrorIs(t, claims.Check(t.Context(), second), storage.ErrFenced)
 	forged := fmt.Sprintf(`{"job":"orders","run":%d,"token":"another"}`, second.Run)
