@@ -114,7 +114,7 @@ func (w *stateWriter) task(saved *state.Snapshot, t *TaskRecord, since *chain) (
 	} else {
 		since = &chain{}
 	}
-	out := &segmentWriter{w: w, chain: next}
+	out := &segmentWriter{w: w, chain: next, begun: map[partKey]int{}}
 	var err error
 	if out.seg, err = segment.NewWriter(segment.Options{TargetBytes: segmentBytes}, out.done); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (w *stateWriter) task(saved *state.Snapshot, t *TaskRecord, since *chain) (
 	for _, name := range saved.Names() {
 		for i, table := range saved.Whole(name) {
 			if i == 0 {
-				next.parts[partKey{name, 0}] = livePart{from: len(next.segments)}
+				next.parts[partKey{name, 0}] = livePart{}
 			}
 			if err := out.add(segment.Block{Table: name, Full: i == 0}, table); err != nil {
 				return nil, err
@@ -130,11 +130,8 @@ func (w *stateWriter) task(saved *state.Snapshot, t *TaskRecord, since *chain) (
 		}
 		for _, p := range saved.Parts(name) {
 			key := partKey{name, p.ID}
-			live := livePart{view: p.View, from: len(next.segments)}
 			before, known := since.parts[key]
-			if known {
-				live.from = before.from
-			}
+			live := livePart{view: p.View, from: before.from}
 			first := !known
 			err := saved.Each(p, before.view, func(table state.Table) error {
 				b := segment.Block{Table: name, Part: p.ID, Full: first}
@@ -153,6 +150,11 @@ func (w *stateWriter) task(saved *state.Snapshot, t *TaskRecord, since *chain) (
 	if err := out.seg.Close(); err != nil {
 		return nil, err
 	}
+	for key, at := range out.begun {
+		live := next.parts[key]
+		live.from = at
+		next.parts[key] = live
+	}
 	next.measure()
 	t.Segments = next.segments
 	for key, p := range next.parts {
@@ -169,6 +171,7 @@ type segmentWriter struct {
 	w     *stateWriter
 	chain *chain
 	seg   *segment.Writer
+	begun map[partKey]int // parts that begin anew, with the segment: known when that is done, as the writer holds rows back
 }
 
 func (o *segmentWriter) add(b segment.Block, t state.Table) error {
@@ -184,6 +187,9 @@ func (o *segmentWriter) done(obj segment.Object) error {
 	sum := storage.ObjectOf(w.name(w.number.Add(1)), obj.Data)
 	r := SegmentRecord{Name: sum.Name, Size: sum.Size, SHA: hex.EncodeToString(sum.SHA256[:])}
 	for _, b := range obj.Blocks {
+		if b.Full {
+			o.begun[partKey{b.Table, b.Part}] = len(o.chain.segments)
+		}
 		r.Entries += int64(b.Rows)
 		if !slices.Contains(r.Tables, b.Table) {
 			r.Tables = append(r.Tables, b.Table)
