@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/arkflow-go/arkflow/checkpoint"
@@ -48,7 +50,7 @@ type Checkpoints struct {
 	Failures int
 	// Timeout is how long an epoch may take, from its barriers until it is sealed. Defaults to 10 minutes.
 	Timeout time.Duration
-	// OnClaimed says what a start does while another execution of the job runs. Defaults to TakeOver.
+	// OnClaimed says what a start, or a restart, does while another execution of the job runs. Defaults to TakeOver; Standby needs a bucket.
 	OnClaimed OnClaimed
 	// Owner names this process in the claims of jobs, for people. Defaults to "".
 	Owner string
@@ -60,7 +62,10 @@ func (c Checkpoints) options() checkpoint.Options {
 	return checkpoint.Options{Keep: c.Keep, Grace: c.Grace, OnClaimed: c.OnClaimed, Owner: c.Owner, Storage: storage.Options{Name: c.BucketName}}
 }
 
-func (c Checkpoints) validate(faults *faultList) {
+func (c Checkpoints) validate(faults *faultList, bucket bool) {
+	if c.OnClaimed == Standby && !bucket {
+		faults.Add(&Fault{Path: "Runtime.Checkpoints.OnClaimed", Problem: "Standby without a bucket: no other execution is known to wait for", Hint: "give Runtime.Bucket, or leave it at TakeOver"})
+	}
 	if err := c.options().Validate(); err != nil {
 		faults.Add(&Fault{Path: "Runtime.Checkpoints", Problem: err.Error()})
 	}
@@ -73,48 +78,108 @@ func (c Checkpoints) validate(faults *faultList) {
 }
 
 // Rescale lets the job go on from a checkpoint that was taken with another number of tasks: each entry of state goes to the task that
-// owns its key group now. By default such a start is refused. Sources and stateless operators change their number of tasks freely.
+// owns its key group now. By default such a start is refused. Sources and stateless operators change their number of tasks freely. It needs a bucket or
+// a savepoint, and does not go with StartFresh.
 func Rescale() StartOption {
 	return func(c *startConfig) { c.recover.Allow.Rescale = true }
 }
 
 // FallBack lets the job begin with an earlier epoch where the last one is damaged. What sinks have written since then is written
-// again: by default such a start is refused.
+// again: by default such a start is refused. It needs a bucket, and goes neither with StartFresh nor with FromSavepoint.
 func FallBack() StartOption {
 	return func(c *startConfig) { c.recover.FallBack = true }
 }
 
-// StartFresh begins without state although the bucket holds some; by default a job goes on from its last epoch. What was sealed before stays until it is older than what is kept.
+// StartFresh begins without state although the bucket holds some; by default a job goes on from its last epoch. What was sealed before stays until it is older than what is kept. It
+// needs a bucket (without one a job begins without state anyway), and does not go with options that say how to go on.
 func StartFresh() StartOption {
 	return func(c *startConfig) { c.recover.Recovery = checkpoint.Fresh }
 }
 
-// AllowDropped lets the job go on from a checkpoint without the state of operators that it does not have any more. By default such a
-// start is refused.
+// AllowDropped lets the job go on from a checkpoint without the state of operators that it does not have any more; it names one at least. By default such a
+// start is refused. It needs a bucket or a savepoint, and does not go with StartFresh.
 func AllowDropped(operators ...string) StartOption {
-	return func(c *startConfig) { c.recover.Allow.Dropped = append(c.recover.Allow.Dropped, operators...) }
+	return func(c *startConfig) {
+		if len(operators) == 0 || slices.Contains(operators, "") {
+			c.faults.Add(&Fault{Path: "start", Problem: fmt.Sprintf("AllowDropped(%s) names no operator", quoted(operators)), Hint: "give the IDs of those whose state may be left behind"})
+		}
+		c.recover.Allow.Dropped = append(c.recover.Allow.Dropped, operators...)
+	}
 }
 
 // SavepointOption is an option of FromSavepoint.
-type SavepointOption func(*checkpoint.Allowances)
+type SavepointOption func(*startConfig)
 
 // AllowJob takes a savepoint of a job of another name: the beginning of a new lineage. By default such a savepoint is refused.
 func AllowJob(name string) SavepointOption {
-	return func(a *checkpoint.Allowances) { a.Job = name }
+	return func(c *startConfig) {
+		switch {
+		case name == "":
+			c.faults.Add(&Fault{Path: "savepoint", Problem: `AllowJob("") names no job`, Hint: "give the name of the job that the savepoint was taken of"})
+		case c.recover.Allow.Job != "" && c.recover.Allow.Job != name:
+			c.faults.Add(&Fault{Path: "savepoint", Problem: fmt.Sprintf("AllowJob(%q) and AllowJob(%q): a savepoint is of one job", c.recover.Allow.Job, name), Hint: "give one of them"})
+		}
+		c.recover.Allow.Job = name
+	}
 }
 
 // FromSavepoint begins with a savepoint in place of the last epoch in the bucket, which is the default, at this start: give it once, not whenever the process
-// starts. The job needs no bucket of its own for it.
+// starts. The job needs no bucket of its own for it. It goes neither with StartFresh nor with FallBack.
 func FromSavepoint(url string, opts ...SavepointOption) StartOption {
 	return func(c *startConfig) {
-		if url == "" {
+		switch {
+		case url == "":
 			c.faults.Add(&Fault{Path: "savepoint", Problem: "the URL is empty", Hint: "give the one that Handle.Savepoint wrote to"})
+		case c.saved:
+			c.faults.Add(&Fault{Path: "start", Problem: "FromSavepoint() is given twice, and a job begins with one savepoint", Hint: "give it once"})
 		}
-		c.recover.Savepoint = url
+		c.recover.Savepoint, c.saved = url, true
 		for _, o := range opts {
-			o(&c.recover.Allow)
+			if o != nil {
+				o(c)
+			}
 		}
 	}
+}
+
+// checkRecovery refuses options of which one would do nothing: who gave it counts on it.
+func (c *startConfig) checkRecovery(bucket bool) {
+	fresh := c.recover.Recovery == checkpoint.Fresh
+	refuse := func(problem, hint string) { c.faults.Add(&Fault{Path: "start", Problem: problem, Hint: hint}) }
+	if c.saved && fresh {
+		refuse("StartFresh() begins without state, and FromSavepoint() with that of a savepoint", "give one of them")
+	}
+	for _, o := range []struct {
+		name      string
+		given     bool
+		savepoint bool // it speaks of savepoints too
+	}{
+		{"Rescale()", c.recover.Allow.Rescale, true},
+		{"AllowDropped()", len(c.recover.Allow.Dropped) > 0, true},
+		{"FallBack()", c.recover.FallBack, false},
+		{"StartFresh()", fresh && !c.saved, false},
+	} {
+		switch {
+		case !o.given:
+		case c.saved && !o.savepoint:
+			refuse(o.name+" speaks of the epochs in the bucket, and FromSavepoint() begins with none of them", "leave "+o.name+" out")
+		case c.saved:
+		case !bucket && o.savepoint:
+			refuse(o.name+" is given, and the job has neither a bucket nor a savepoint to go on from", "give Runtime.Bucket or FromSavepoint(url), or leave "+o.name+" out")
+		case !bucket:
+			refuse(o.name+" is given, and the job has no bucket: nothing is kept that it could speak of", "give Runtime.Bucket, or leave "+o.name+" out")
+		case fresh && o.name != "StartFresh()":
+			refuse(o.name+" says how to go on, and StartFresh() begins without state", "give one of them")
+		}
+	}
+}
+
+func quoted(names []string) string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("%q", n)
+	}
+	return strings.Join(out, ", ")
 }
 
 // hold gives the execution its hold on the bucket.

@@ -97,7 +97,7 @@ func (rt Runtime) Validate() error {
 	if rt.MemoryLimit < 0 {
 		faults.Add(&Fault{Path: "Runtime.MemoryLimit", Problem: fmt.Sprintf("%d bytes is negative", rt.MemoryLimit), Hint: "give 0 for no limit, or bytes > 0"})
 	}
-	rt.Checkpoints.validate(&faults)
+	rt.Checkpoints.validate(&faults, rt.Bucket != nil)
 	return faults.Err()
 }
 
@@ -108,6 +108,7 @@ type startConfig struct {
 	harness *harness.Config
 	restart supervise.Policy
 	recover checkpoint.Options // what start options say of it
+	saved   bool               // FromSavepoint is given
 	atEnd   func()             // called after the job has ended for good, or did not start; may be nil
 	faults  fault.List
 }
@@ -190,6 +191,7 @@ func (rt Runtime) Start(ctx context.Context, j *Job, opts ...StartOption) (*Hand
 			o(&sc)
 		}
 	}
+	sc.checkRecovery(rt.Bucket != nil)
 	if err := sc.faults.Err(); err != nil {
 		return nil, err
 	}

@@ -141,6 +141,7 @@ func TestRunspecRefusesWhatDoesNotGoTogether(t *testing.T) {
 		"-rescale needs -bucket or -savepoint":        "-rescale",
 		"give no -fresh and no -fallback":             "-savepoint mem:// -bucket mem:// -fresh",
 		"give one of -fresh and -fallback":            "-bucket mem:// -fresh -fallback",
+		"-fresh begins without state":                 "-bucket mem:// -fresh -rescale",
 	} {
 		s := command("", nil, append([]string{"-f", "-"}, strings.Fields(args)...)...)
 		assert.Equal(t, 2, s.code, want)

@@ -107,6 +107,8 @@ func (o options) check() error {
 		return errors.New("-rescale needs -bucket or -savepoint")
 	case o.savepoint != "" && (o.fresh || o.fallback):
 		return errors.New("-savepoint says what to begin with: give no -fresh and no -fallback")
+	case o.fresh && o.rescale:
+		return errors.New("-fresh begins without state, and -rescale redistributes it: give one of them")
 	case o.fresh && o.fallback:
 		return errors.New("give one of -fresh and -fallback")
 	}
