@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/flatwalk"
 )
 
 // messageHead is what stands before the description of a message: the mark of a message and the length of the description.
@@ -55,8 +56,8 @@ func decode(raw []byte, rows int, last *lastSchema) (cols []column.Column, err e
 		return nil, damaged("the stream has no record batch")
 	}
 	d := newBatchReader(message)
-	if d.f.bad || d.length != int64(rows) || d.size < 0 || d.size > int64(len(rest)) {
-		return nil, damaged("a record batch of %d rows in %d bytes, want %d rows in at most %d", d.length, d.size, rows, len(rest))
+	if d.bad || d.rows != int64(rows) || d.size > int64(len(rest)) {
+		return nil, damaged("a record batch of %d rows in %d bytes, want %d rows in at most %d", d.rows, d.size, rows, len(rest))
 	}
 	if d.body = rest[:d.size]; string(rest[d.size:]) != endOfStream {
 		return nil, damaged("the stream goes on behind its record batch")
@@ -78,7 +79,7 @@ func decode(raw []byte, rows int, last *lastSchema) (cols []column.Column, err e
 			widen(&cols[i], schema.Field(i-1).Type)
 		}
 	}
-	if cols[0].Nulls > 0 || d.nodes.left > 0 || d.buffers.left > 0 {
+	if cols[0].Nulls > 0 || d.nodes.Len() > 0 || d.buffers.Len() > 0 {
 		return nil, damaged("the record batch is of another schema")
 	}
 	return cols, nil
@@ -86,38 +87,24 @@ func decode(raw []byte, rows int, last *lastSchema) (cols []column.Column, err e
 
 // batchReader takes the columns of a record batch one after the other.
 type batchReader struct {
-	f              *flat
-	length, size   int64 // rows, bytes of the body
+	rows, size     int64 // size of the body in bytes
 	body           []byte
-	nodes, buffers pairs
+	nodes, buffers flatwalk.Pairs
+	bad            bool
 }
 
-// pairs are the pairs of numbers of a vector that are still to be read.
-type pairs struct{ at, left int }
-
 func newBatchReader(message []byte) *batchReader {
-	d := &batchReader{f: newFlat(message)}
-	header, size := d.f.message(ipc.MessageRecordBatch)
-	if d.f.bad {
-		return d
-	}
-	d.length, d.size = d.f.i64(d.f.field(header, 0)), size
-	d.nodes.at, d.nodes.left = d.f.vector(header, 1, 16)
-	d.buffers.at, d.buffers.left = d.f.vector(header, 2, 16)
-	if d.f.field(header, 3) != 0 { // compression, by which Arrow packs each buffer alone
-		d.f.fail()
-	}
-	return d
+	m, err := flatwalk.Read(message)
+	return &batchReader{rows: m.Rows, size: m.Body, nodes: m.Nodes, buffers: m.Buffers, bad: err != nil || m.Kind != ipc.MessageRecordBatch || m.Compressed}
 }
 
 // next gives the next pair of a vector.
-func (d *batchReader) next(p *pairs) (a, b int64, err error) {
-	if p.left == 0 {
-		return 0, 0, fmt.Errorf("the record batch is of another schema")
+func (d *batchReader) next(p *flatwalk.Pairs) (a, b int64, err error) {
+	a, b, ok := p.Next()
+	if !ok {
+		err = fmt.Errorf("the record batch is of another schema")
 	}
-	a, b = d.f.i64(p.at), d.f.i64(p.at+8)
-	p.at, p.left = p.at+16, p.left-1
-	return a, b, nil
+	return a, b, err
 }
 
 // buffer gives the first n bytes of the next buffer, aligned for values of that width; all of it where n is negative.

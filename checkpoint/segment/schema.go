@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/endian"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/flatwalk"
 )
 
 // The Arrow streams of a segment have types of one layout only, that of the columns in memory: a dictionary is written as its values, a large
@@ -174,13 +175,18 @@ func tableSchema(message []byte) (*arrow.Schema, []arrow.DataType, error) {
 	return table, types, nil
 }
 
+// The types of fields that columns can have: Int, FloatingPoint, Binary, Utf8, Bool, Decimal, Date, Time, Timestamp, List, Struct, Map, Duration,
+// LargeBinary, LargeUtf8, LargeList, BinaryView, Utf8View.
+const knownTypes flatwalk.Types = 1<<2 | 1<<3 | 1<<4 | 1<<5 | 1<<6 | 1<<7 | 1<<8 | 1<<9 | 1<<10 | 1<<12 | 1<<13 | 1<<17 | 1<<18 | 1<<19 | 1<<20 | 1<<21 | 1<<23 | 1<<24
+
 // parseSchema reads a message of a schema, its head included.
 func parseSchema(message []byte) (*arrow.Schema, error) {
 	if len(message) > maxSchema {
 		return nil, damaged("a schema of %d bytes, at most %d are written", len(message), maxSchema)
 	}
-	if err := checkSchemaMessage(message[messageHead:]); err != nil {
-		return nil, err
+	m, err := flatwalk.Read(message[messageHead:])
+	if err != nil || m.Kind != ipc.MessageSchema || m.Body != 0 || m.Types&^knownTypes != 0 {
+		return nil, damaged("the message of the schema")
 	}
 	r, err := ipc.NewReader(bytes.NewReader(message), ipc.WithEnsureNativeEndian(false))
 	if err != nil {

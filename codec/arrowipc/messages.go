@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/arkflow-go/arkflow/codec/internal/blocks"
+	"github.com/arkflow-go/arkflow/internal/flatwalk"
 )
 
 // metadataBytes bounds the description of a batch.
@@ -101,7 +102,7 @@ func (m *messages) next() (*ipc.Message, error) {
 		if err != nil {
 			return nil, err
 		}
-		about, err := blocks.VerifyMessage(meta)
+		about, err := flatwalk.Read(meta)
 		switch {
 		case err != nil:
 			return nil, err

@@ -18,6 +18,7 @@ import (
 	"github.com/arkflow-go/arkflow/codec"
 	"github.com/arkflow-go/arkflow/codec/internal/blocks"
 	"github.com/arkflow-go/arkflow/column"
+	"github.com/arkflow-go/arkflow/internal/flatwalk"
 )
 
 // reader reads one file, row group after row group, of which only the pages at hand are in memory.
@@ -145,7 +146,7 @@ func checkStored(f *file.Reader) error {
 	if int64(n) > int64(len(text)) {
 		return damaged
 	}
-	m, err := blocks.VerifyMessage(text[:n])
+	m, err := flatwalk.Read(text[:n])
 	switch {
 	case err != nil:
 		return err
