@@ -23,6 +23,7 @@ type appendWriter struct {
 	schema *arrow.Schema // of the rows
 	to     *recordContent
 	keeps  bool  // a regular file, which can be synced
+	base   int64 // its size before anything was appended
 	dirty  bool  // something was written since the last sync
 	failed error // of the first write that failed; all later ones fail too
 }
@@ -45,6 +46,9 @@ func openAppend(ctx *operator.Context, s Sink, name string, schema *arrow.Schema
 	if err := w.mend(ctx, s.Format.(codec.RecordFormat), s.Compression.of(name)); err != nil {
 		_ = f.Close() // the first error says more
 		return nil, failure("append to", name, err)
+	}
+	if w.base, err = w.size(); err != nil {
+		return nil, errors.Join(failure("append to", name, err), f.Close())
 	}
 	w.dirty = len(w.to.buf) > 0
 	return w, nil
@@ -200,9 +204,23 @@ func (w *appendWriter) Write(b *column.Batch) error {
 // note keeps the first error, with the name of the file.
 func (w *appendWriter) note(what string, err error) error {
 	if err != nil && w.failed == nil {
-		w.failed = failure(what, w.name, err)
+		w.failed = failure(what, w.name, errors.Join(err, w.takeBack()))
 	}
 	return w.failed
+}
+
+// takeBack cuts off what a write that failed, as on a full disk, has left at the end: half a record of CSV may look like a whole one. What others
+// have written behind it stays, and so does a half member or frame, which the next to append finds.
+func (w *appendWriter) takeBack() error {
+	torn := w.to.out.torn
+	if torn == 0 || !w.keeps || w.to.pack != nil {
+		return nil
+	}
+	info, err := w.file.Stat()
+	if err != nil || info.Size() != w.base+w.to.out.n {
+		return err
+	}
+	return w.file.Truncate(info.Size() - torn)
 }
 
 // Flush is part of operator.Writer: all rows are on the disk, compressed ones as a whole member or frame.

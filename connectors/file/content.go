@@ -52,13 +52,17 @@ func contentOf(f codec.Format, s *arrow.Schema, comp Compression) newContent {
 
 // counter counts the bytes that go through it.
 type counter struct {
-	w io.Writer
-	n int64
+	w    io.Writer
+	n    int64
+	torn int64 // bytes among them of a write that failed
 }
 
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.n += int64(n)
+	if err != nil {
+		c.torn = int64(n)
+	}
 	return n, err
 }
 
@@ -76,7 +80,7 @@ func (c *blockContent) discard() {
 	_ = c.w.Close() // it goes nowhere
 }
 
-// recordContent writes whole records, so that none is torn unless the machine stops.
+// recordContent writes whole records, so that none is torn unless a write fails or the machine stops.
 type recordContent struct {
 	enc    codec.Encoder
 	out    *counter
