@@ -34,7 +34,7 @@ type Restored = checkpoint.Restored
 type OnClaimed = checkpoint.OnClaimed
 
 // TakeOver makes the older execution end with ErrFenced. Standby waits until it has ended or has given no sign of life for 10 s; Start
-// waits with it.
+// waits with it, and so does a restart (see Restart), which takes nothing over in either case.
 const (
 	TakeOver = checkpoint.TakeOver
 	Standby  = checkpoint.Standby

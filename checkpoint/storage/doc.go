@@ -3,7 +3,8 @@
 //
 // A [Bucket] is a thin layer over a *blob.Bucket of gocloud.dev: writes that are whole or absent, create-if-absent that is
 // atomic, reads that are verified before any byte is given out, back-off on transient errors, a bound on calls in flight. [Claims]
-// hands out the run numbers of a job, each once and only growing, and tells an older execution that it was fenced:
+// hands out the run numbers of a job, each once and only growing, tells an older execution that it was fenced, and lets one that
+// restarts go on (Next) only while the job is still its own:
 //
 //	b, err := storage.Open(ctx, bucket, storage.Options{Name: "s3://checkpoints"})
 //	claims := storage.NewClaims(b, "orders")
