@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,8 +28,8 @@ const (
 
 var noteSchema = schemaOf(field("ts", arrow.PrimitiveTypes.Int64), field("key", arrow.PrimitiveTypes.Int64), field("note", arrow.BinaryTypes.String))
 
-// writeNotes writes a file of 12 batches, of one window: ten of new keys, and two in which keys get another note.
-func writeNotes(dir string) error {
+// notes are 12 batches, of one window: ten of new keys, and two in which keys get another note.
+var notes = sync.OnceValue(func() []byte {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-"
 	note := make([]byte, noteBytes)
 	var text bytes.Buffer
@@ -41,7 +42,11 @@ func writeNotes(dir string) error {
 		}
 		fmt.Fprintf(&text, "%d,%d,%s\n", i, i%noteKeys, note)
 	}
-	return os.WriteFile(filepath.Join(dir, "notes.csv"), text.Bytes(), 0o666)
+	return text.Bytes()
+})
+
+func writeNotes(dir string) error {
+	return os.WriteFile(filepath.Join(dir, "notes.csv"), notes(), 0o666)
 }
 
 // notesJob keeps the greatest note of each key until the end.
@@ -71,7 +76,7 @@ func TestS6GoldenCrashMatrixOfLargeState(t *testing.T) {
 			}
 		})),
 		Tasks: []int{1, 2},
-		Kills: kills(t, 12),
+		Kills: kills(t, 8),
 	})
 	t.Logf("up to %d segments of up to %d bytes", segments, largest)
 	require.Greater(t, largest, int64(8<<20), "no base was written of more than one segment")
