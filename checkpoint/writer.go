@@ -63,6 +63,11 @@ func newStateWriter(ctx context.Context, b *storage.Bucket, name func(int64) str
 func (w *stateWriter) write(e *Epoch, m *Manifest, since map[taskKey]*chain) (map[taskKey]*chain, error) {
 	next := map[taskKey]*chain{}
 	var err error
+	if e.Shared { // the states are read again, as something else
+		if err = e.Settle(); err != nil {
+			return nil, err
+		}
+	}
 	for i := range m.Operators {
 		o := &m.Operators[i]
 		for k := range o.Tasks {

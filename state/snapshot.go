@@ -39,13 +39,14 @@ type Writer interface {
 type View interface {
 	// Rows is the number of rows, or a bound on it from above.
 	Rows() int
-	// Each gives the rows, in tables of bounded size; where since is a View of the same part at an earlier barrier, which was settled,
-	// those that are new or not the same since then. No two of the rows have the same key. It may be called again.
+	// Each gives the rows, in tables of bounded size; where since is a View of the same part at an earlier barrier, which was settled or given,
+	// those that are new or not the same since then. No two of the rows have the same key. It may be called again with the same since; with
+	// another one it may fail, unless the View was settled before.
 	Each(since View, emit func(Table) error) error
-	// Settle makes the View one that can be kept: it holds on to no memory that the operator could use again. Each does it too.
+	// Settle makes the View one that can be kept: it holds on to no memory that the operator could use again. Each without since does it too.
 	Settle() error
 	// Close tells that Each will not be called again on this View, nor Settle; it may still be what another one is compared with if it
-	// was settled.
+	// was settled, or Each has given its rows.
 	Close()
 }
 

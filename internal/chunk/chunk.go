@@ -63,10 +63,17 @@ func (m *Memory) Chunk(id uint32) []uint64 { return m.Buf[int(id)*Words:][:Words
 // Drop takes the chunks of a list back.
 func (m *Memory) Drop(l *List) {
 	m.thaw()
-	to := &m.free
 	if m.Pins() > 0 {
-		to = &m.limbo
+		m.take(l, &m.limbo)
+	} else {
+		m.take(l, &m.free)
 	}
+}
+
+// Free is Drop of a list that nobody reads, whatever is pinned: its chunks may be lent at once.
+func (m *Memory) Free(l *List) { m.take(l, &m.free) }
+
+func (m *Memory) take(l *List, to *[]uint32) {
 	for id := l.First; id != None; id = m.Next[id] {
 		m.Used--
 		*to = append(*to, id)
@@ -93,13 +100,15 @@ type Pinned struct {
 	pins *atomic.Int32
 }
 
-// Unpin ends the reading, by any goroutine. It may be called again.
-func (p *Pinned) Unpin() {
-	if p.pins != nil {
-		p.Buf, p.Next = nil, nil
-		p.pins.Add(-1)
-		p.pins = nil
+// Unpin ends the reading, by any goroutine. It may be called again, and reports whether it was the first time.
+func (p *Pinned) Unpin() bool {
+	if p.pins == nil {
+		return false
 	}
+	p.Buf, p.Next = nil, nil
+	p.pins.Add(-1)
+	p.pins = nil
+	return true
 }
 
 // Pins is the number of pins.

@@ -5,6 +5,7 @@ import (
 	"github.com/arkflow-go/arkflow/internal/extreme"
 	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/internal/layout"
+	"github.com/arkflow-go/arkflow/internal/spare"
 )
 
 // Index numbers keys, from 1 on. The Cells that share it hold accumulators by these numbers, so that a key is looked up
@@ -24,7 +25,7 @@ type Index struct {
 	mapped []*Cells   // those that have a map, the one used last at the end
 	maps   [][]uint32 // maps that nobody has, all zero
 	idle   []*table   // empty tables of cells
-	spares spares
+	spares spare.Memory
 }
 
 // maxMapped is the number of cells that keep a map from numbers to their rows: those that were written last.
@@ -192,7 +193,7 @@ func (x *Index) Compact(cells []*Cells) bool {
 	x.maps = nil
 	if len(cells) == 0 {
 		x.idle = fewIdle(x.idle)
-		x.spares.drop()
+		x.spares.Drop()
 	}
 	for _, c := range cells {
 		c.thin()
@@ -237,7 +238,7 @@ func (t *table) copyKey(src *table, ref uint32) uint32 {
 
 // SizeBytes is the memory of the keys, and of what cells share.
 func (x *Index) SizeBytes() int {
-	n := x.t.sizeBytes() + x.spares.sizeBytes()
+	n := x.t.sizeBytes() + x.spares.SizeBytes()
 	for _, m := range x.maps {
 		n += 4 * cap(m)
 	}

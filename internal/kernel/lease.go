@@ -6,6 +6,7 @@ import (
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/extreme"
+	"github.com/arkflow-go/arkflow/internal/spare"
 )
 
 // A table that is frozen at a barrier shares its memory with the view. Who writes to it first copies it, into memory that a view
@@ -13,7 +14,7 @@ import (
 
 // lease is memory of a table that views share.
 type lease struct {
-	spares *spares
+	spares *spare.Memory
 
 	mu    sync.Mutex // guards what follows
 	views int
@@ -46,7 +47,7 @@ func (l *lease) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.views--; l.views == 0 && l.left {
-		l.spares.give(l.words, l.texts)
+		l.spares.Give(l.words, l.texts)
 		l.words, l.texts = nil, nil
 	}
 }
@@ -85,104 +86,19 @@ func (t *table) detach() bool {
 
 // copyOut moves a table to other memory.
 func (t *table) copyOut() {
-	rows := t.spares.words(int(t.end), len(t.rows))
+	rows := t.spares.Words(int(t.end), len(t.rows))
 	clear(rows[copy(rows, t.rows[:t.end]):])
 	t.rows = rows
 	for i, s := range t.sides {
 		if s != nil {
-			w := t.spares.words(len(s), len(s))
+			w := t.spares.Words(len(s), len(s))
 			t.sides[i] = column.View[int64](column.BytesOf(w))
 			copy(t.sides[i], s)
 		}
 	}
 	for i := range t.heaps {
 		var h extreme.Heap
-		h.CopyInto(&t.heaps[i], t.spares.bytes(t.heaps[i].Len()))
+		h.CopyInto(&t.heaps[i], t.spares.Bytes(t.heaps[i].Len()))
 		t.heaps[i] = h
 	}
-}
-
-// spares is memory that views gave back, for the tables of an aggregator or of an index.
-type spares struct {
-	mu    sync.Mutex
-	idle  bool // nobody needs any
-	lists [][]uint64
-	texts [][]byte
-}
-
-const (
-	maxSpares = 4       // pieces of a kind that are kept
-	minSpare  = 1 << 13 // words or bytes: smaller ones are not kept
-)
-
-func (s *spares) give(words [][]uint64, texts [][]byte) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !s.idle {
-		s.lists, s.texts = keep(s.lists, words), keep(s.texts, texts)
-	}
-}
-
-// keep adds memory to a list, of which the largest pieces stay.
-func keep[T any](list, add [][]T) [][]T {
-	for _, m := range add {
-		if cap(m) >= minSpare {
-			list = append(list, m[:0])
-		}
-	}
-	slices.SortFunc(list, func(a, b []T) int { return cap(b) - cap(a) })
-	if len(list) > maxSpares {
-		clear(list[maxSpares:])
-		list = list[:maxSpares]
-	}
-	return list
-}
-
-// fit takes the smallest piece of a list that has room for n.
-func fit[T any](list *[][]T, n int) []T {
-	for i := len(*list) - 1; i >= 0 && n >= minSpare; i-- {
-		if m := (*list)[i]; cap(m) >= n {
-			*list = slices.Delete(*list, i, i+1)
-			return m
-		}
-	}
-	return nil
-}
-
-// words gives memory of at least `least` words, `want` of them if it can; what they hold is undefined.
-func (s *spares) words(least, want int) []uint64 {
-	s.mu.Lock()
-	m := fit(&s.lists, least)
-	s.idle = false
-	s.mu.Unlock()
-	if m == nil {
-		return make([]uint64, want)
-	}
-	return m[:min(cap(m), want)]
-}
-
-// bytes gives memory for n bytes, none of them in use.
-func (s *spares) bytes(n int) []byte {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return fit(&s.texts, n)
-}
-
-// drop forgets all memory, also what is given before anybody needs some again.
-func (s *spares) drop() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.idle, s.lists, s.texts = true, nil, nil
-}
-
-func (s *spares) sizeBytes() (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, m := range s.lists {
-		n += 8 * cap(m)
-	}
-	for _, m := range s.texts {
-		n += cap(m)
-	}
-	return n
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/arkflow-go/arkflow/internal/chunk"
 	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/internal/partition"
+	"github.com/arkflow-go/arkflow/internal/spare"
 )
 
 const (
@@ -36,14 +37,15 @@ type Aggregator struct {
 	open      int // panes
 	large     bool
 	noParts   bool
-	spares    spares
+	spares    spare.Memory
 
 	many, few, foldAt int // manyGroups, fewGroups and foldRows
+	patience              // of views
 }
 
 // NewAggregator gives an aggregator without panes.
 func NewAggregator(l *layout.Layout) *Aggregator {
-	return &Aggregator{l: l, many: manyGroups, few: fewGroups, foldAt: foldRows}
+	return &Aggregator{l: l, many: manyGroups, few: fewGroups, foldAt: foldRows, patience: patience{mostWork, lull}}
 }
 
 // Layout is that of the panes.
@@ -121,7 +123,7 @@ func (p *Pane) Close() {
 	p.t, p.p, p.rows, p.seen, p.form, p.last = nil, nil, 0, 0, nil, nil
 	if a.open == 0 {
 		a.idle = fewIdle(a.idle)
-		a.spares.drop()
+		a.spares.Drop()
 	}
 	if a.open == 0 && !a.large && a.chunks.Used == 0 {
 		a.chunks, a.partsIdle, a.small = chunk.Memory{}, nil, nil
@@ -319,7 +321,7 @@ func (t *table) each(s *scratch, f func(t *table, refs []uint32) error) error {
 
 // SizeBytes is the memory that all panes and what they share hold.
 func (a *Aggregator) SizeBytes(open []*Pane) int {
-	n := a.chunks.SizeBytes() + a.spares.sizeBytes()
+	n := a.chunks.SizeBytes() + a.spares.SizeBytes()
 	for _, t := range a.idle {
 		n += t.sizeBytes()
 	}

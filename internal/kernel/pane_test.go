@@ -123,7 +123,13 @@ func TestPartitionedPanesGiveWhatTablesGive(t *testing.T) {
 }
 
 // tablesOf gives what a view gives, which is closed.
-func tablesOf(t require.TestingT, v, since *View) (tables []state.Table) {
+func tablesOf(t require.TestingT, v, since *View) []state.Table {
+	defer v.Close()
+	return eachOf(t, v, since)
+}
+
+// eachOf gives the tables of a view, which stays open.
+func eachOf(t require.TestingT, v, since *View) (tables []state.Table) {
 	var before state.View
 	if since != nil {
 		before = since
@@ -132,7 +138,6 @@ func tablesOf(t require.TestingT, v, since *View) (tables []state.Table) {
 		tables = append(tables, t)
 		return nil
 	}))
-	v.Close()
 	return tables
 }
 

@@ -20,6 +20,8 @@ type parts struct {
 	stride int  // words of an entry: the key and one an argument
 	stuck  bool // a sum left 64 bits: only a table can hold this pane
 	full   func(at int)
+	loan   *loan // to the last view of the pane; nil before the first
+	picked []uint32
 }
 
 func newParts(a *Aggregator) *parts {
@@ -42,6 +44,14 @@ func small(l *layout.Layout) *table {
 
 // load groups a partition into a table: the rows of groups are added as they are, then the entries are fed.
 func (p *parts) load(s *scratch, t *table, at int, many bool) error {
+	if err := p.loadRows(t, at); err != nil {
+		return err
+	}
+	return p.feed(s, t, at, 0, p.Pending(at), many)
+}
+
+// loadRows adds the rows of groups of a partition to a table as they are.
+func (p *parts) loadRows(t *table, at int) error {
 	if err := t.reserve(p.Groups(at)); err != nil {
 		return err
 	}
@@ -53,11 +63,16 @@ func (p *parts) load(s *scratch, t *table, at int, many bool) error {
 			t.live++
 		}
 	})
-	return p.Entries(at, func(entries []uint64) error { return p.feed(s, t, entries, many) })
+	return nil
 }
 
-// feed groups the entries of a chunk.
-func (p *parts) feed(s *scratch, t *table, entries []uint64, many bool) error {
+// feed groups entries of a partition from one on, up to another one.
+func (p *parts) feed(s *scratch, t *table, at, from, to int, many bool) error {
+	return p.Entries(at, from, to, func(entries []uint64) error { return p.feedSome(s, t, entries, many) })
+}
+
+// feedSome groups the entries of a chunk.
+func (p *parts) feedSome(s *scratch, t *table, entries []uint64, many bool) error {
 	n := len(entries) / p.stride
 	if err := t.reserve(n); err != nil {
 		return err
@@ -81,15 +96,27 @@ func (p *parts) feed(s *scratch, t *table, entries []uint64, many bool) error {
 	return nil
 }
 
-// fold replaces the entries of a partition by the rows of its groups.
+// fold replaces the entries of a partition by the rows of its groups. If a view waits for the partition it is given the groups as they were.
 func (p *parts) fold(a *Aggregator, at int) {
 	t := a.smallTable()
 	defer t.clearKeys()
-	if err := p.load(&a.folding, t, at, true); err != nil || t.spilled() {
-		p.stuck = true
+	c, from := p.loan.take(at, p.Fresh(at)), 0
+	p.stuck = p.loadRows(t, at) != nil
+	if c != nil {
+		defer c.Leave(at)
+	}
+	if c != nil && !p.stuck {
+		from = p.loan.of.Pending(at)
+		if p.stuck = p.feed(&a.folding, t, at, 0, from, true) != nil || t.spilled(); !p.stuck {
+			c.put(at, t, &p.picked)
+			c.Done(at)
+		}
+	}
+	p.stuck = p.stuck || p.feed(&a.folding, t, at, from, p.Pending(at), true) != nil || t.spilled()
+	if p.stuck {
 		return
 	}
-	p.Drop(at)
+	p.Drop(at, c != nil)
 	for ref := t.l.Stride; ref < int(t.end); ref += t.l.Stride {
 		p.Put(at, t.rows[ref:ref+t.l.Stride])
 	}
@@ -107,6 +134,8 @@ func (p *parts) scatter(t *table) {
 // release gives all memory back.
 func (p *parts) release() {
 	p.Release()
+	p.loan.end()
+	p.loan = nil
 	p.stuck = false
 }
 

@@ -40,7 +40,7 @@ func NewCellResults(x *Index, schema *arrow.Schema, pool *column.Pool, overflow 
 func newResults(keys, l *layout.Layout, schema *arrow.Schema, pool *column.Pool, overflow func(column, value, problem string) error) *Results {
 	r := &Results{overflow: overflow}
 	k := len(l.KeyCols)
-	r.page = page{l: l, Sheet: sheet.Sheet{Schema: schema, Pool: pool, First: k, Shared: 2}, keys: keyFillers(keys, 0), limit: column.MaxBatchBytes}
+	r.page = page{l: l, Sheet: sheet.Sheet{Schema: schema, Pool: pool}, keys: keyFillers(keys, 0), limit: column.MaxBatchBytes}
 	for i := range l.Outs {
 		r.fill = append(r.fill, r.output(k+2+i, &l.Outs[i]))
 	}
@@ -70,8 +70,8 @@ func (r *Results) write(n int, start, end int64, times bool, emit func(b *column
 		}
 		return s
 	}
-	r.Head.Cols[r.First].Data = column.BytesOf(fillConst(start))
-	r.Head.Cols[r.First+1].Data = column.BytesOf(fillConst(end))
+	k := len(r.l.KeyCols)
+	r.Head.Cols[k].Data, r.Head.Cols[k+1].Data = column.BytesOf(fillConst(start)), column.BytesOf(fillConst(end))
 	if times {
 		r.Head.Times = fillConst(end - 1)
 	}

@@ -25,7 +25,7 @@ import (
 // and the key group of each row.
 
 // snapshotRows is the number of rows of a table of a snapshot.
-const snapshotRows = 64 << 10
+const snapshotRows = 16 << 10
 
 // Dump writes panes as tables whose memory belongs to the garbage collector.
 type Dump struct {
@@ -34,6 +34,7 @@ type Dump struct {
 	keyCols      []int
 	groups       int
 	hash         []uint64
+	sides        []int // columns that are zero of tables without sides
 }
 
 func newDump(keys, l *layout.Layout, cells bool, maxParallelism, groups int, emit func(state.Table) error) *Dump {
@@ -53,11 +54,14 @@ func newDump(keys, l *layout.Layout, cells bool, maxParallelism, groups int, emi
 		})
 		col++
 	}
+	side := func(n int) {
+		d.fill, d.sides = append(d.fill, sideFiller(col, n)), append(d.sides, col)
+		col++
+	}
 	word(l.Count)
 	for i := range l.Args {
 		arg := &l.Args[i]
-		d.fill = append(d.fill, sideFiller(col, arg.Nulls))
-		col++
+		side(arg.Nulls)
 		for _, a := range arg.Accs {
 			switch a.Kind {
 			case layout.AccMaxBytes, layout.AccBest:
@@ -71,8 +75,7 @@ func newDump(keys, l *layout.Layout, cells bool, maxParallelism, groups int, emi
 				word(a.Off)
 			}
 			if a.Wraps() {
-				d.fill = append(d.fill, sideFiller(col, a.Side))
-				col++
+				side(a.Side)
 			}
 		}
 	}
@@ -85,8 +88,35 @@ func newDump(keys, l *layout.Layout, cells bool, maxParallelism, groups int, emi
 	return d
 }
 
+// share makes tables share the columns that are the same in all rows: the numbers of the window, and with flat those of sides, as no table
+// has any.
+func (d *Dump) share(window, from int64, cells, flat bool) {
+	d.Head = column.NewBatch(nil, d.Schema, d.Size)
+	put := func(col int, v int64) {
+		data := make([]int64, d.Size)
+		for i := range data {
+			data[i] = v
+		}
+		d.Head.Cols[col].Data = column.BytesOf(data)
+	}
+	put(0, window)
+	if cells {
+		put(len(d.Head.Cols)-1, from)
+	}
+	for i, col := range d.sides {
+		if flat && i == 0 {
+			put(col, 0)
+		} else if flat {
+			d.Head.Cols[col].Data = d.Head.Cols[d.sides[0]].Data
+		}
+	}
+}
+
 func sideFiller(col, side int) filler {
 	return func(s *page, at int, t *table, refs []uint32) error {
+		if s.Shared(col) {
+			return nil
+		}
 		dst := column.View[int64](s.B.Cols[col].Data)[at:][:len(refs)]
 		if t.sides[side] == nil {
 			clear(dst)
@@ -121,6 +151,9 @@ func heapFiller(col int, a layout.Accumulator) filler {
 // constant fills a column with what v is at the time.
 func (d *Dump) constant(col int, v *int64) filler {
 	return func(s *page, at int, _ *table, refs []uint32) error {
+		if s.Shared(col) {
+			return nil
+		}
 		dst := column.View[int64](s.B.Cols[col].Data)[at:]
 		for i := range refs {
 			dst[i] = *v

@@ -11,6 +11,7 @@ import (
 	"github.com/arkflow-go/arkflow/internal/keys"
 	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/internal/partition"
+	"github.com/arkflow-go/arkflow/internal/spare"
 )
 
 // fib spreads keys over the high bits of the product.
@@ -42,9 +43,9 @@ type table struct {
 	bytes    []byte             // keyBytes, keyEncoded: keys that are too long for the row, see longKey
 	sides    [][]int64          // by ref / stride; grown when first needed: counts of nulls, wraps of sums
 	heaps    []extreme.Heap
-	lease    *lease  // where a view may have the rows, sides and heaps too: see own
-	lent     bool    // a view may have bytes and nulls, up to where they are
-	spares   *spares // nil of tables that are never frozen
+	lease    *lease        // where a view may have the rows, sides and heaps too: see own
+	lent     bool          // a view may have bytes and nulls, up to where they are
+	spares   *spare.Memory // nil of tables that are never frozen
 }
 
 // nullGroup says which columns of a group's key are null: bit i for column i.

@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"github.com/arkflow-go/arkflow/internal/layout"
-	"github.com/arkflow-go/arkflow/internal/partition"
 	"github.com/arkflow-go/arkflow/state"
 )
 
@@ -14,7 +13,7 @@ type form struct{ _ byte }
 
 // View is a pane or cells as they were at a barrier: a state.View. It is made in a time that does not depend on how many groups there
 // are. A group changes by nothing but rows, which are counted; so those that changed since an earlier View are the ones whose count is
-// another one, and a View that is closed need keep no more than the counts. Of a pane or cells whose groups do not lie any more where
+// another one, and a View that is closed need keep no more than their marks. Of a pane or cells whose groups do not lie any more where
 // they lay at the earlier View, all count as changed: that is so once, when a pane is partitioned or moves into a table, or when dense cells become
 // sparse.
 type View struct {
@@ -31,13 +30,18 @@ type View struct {
 	mu     sync.Mutex // guards what follows against the pane, which may take over what an earlier View of it has
 	keys   *table     // of cells
 	tables []*table   // the groups, one after the other
-	counts [][]uint64 // the rows of each group of each of tables
+	marks  [][]mark   // of each group of each of tables
 	lease  *lease
 	parts  *parts // frozen; nil once the View is settled
+	loan   *loan
+	taking *capture // of the parts, nil before they are asked for
 	closed bool
 }
 
-var errClosed = errors.New("the view of a table was closed")
+var (
+	errClosed = errors.New("the view of a table was closed")
+	errSince  = errors.New("the view of a table is read as what changed since another one: settle it first")
+)
 
 // View gives a pane as it is. The rows of its Tables have the number of the window; maxParallelism is the number of key groups.
 func (p *Pane) View(window int64, maxParallelism int) *View {
@@ -47,7 +51,7 @@ func (p *Pane) View(window int64, maxParallelism int) *View {
 	v := &View{l: p.a.l, keyLayout: p.a.l, window: window, maxGroups: maxParallelism, form: p.form, added: p.rows, bound: p.Live()}
 	if last := p.last; last != nil && v.same(last) {
 		last.mu.Lock()
-		v.counts = last.counts
+		v.marks = last.marks
 		if p.p != nil {
 			v.tables = last.tables
 		}
@@ -58,6 +62,9 @@ func (p *Pane) View(window int64, maxParallelism int) *View {
 	case v.tables != nil:
 	case p.p != nil:
 		v.parts = &parts{Store: p.p.Freeze(), stride: p.p.stride}
+		p.p.loan.end()
+		p.p.loan = &loan{of: v.parts.Store, patience: p.a.patience}
+		v.loan = p.p.loan
 	default:
 		v.freeze(p.t)
 	}
@@ -93,25 +100,25 @@ func (v *View) Rows() int { return v.bound }
 // Settle implements state.View: partitions are grouped.
 func (v *View) Settle() error {
 	v.mu.Lock()
-	tables, counts, closed := v.tables, v.counts, v.closed
+	tables, marks, closed := v.tables, v.marks, v.closed
 	v.mu.Unlock()
 	switch {
 	case closed:
 		return errClosed
-	case tables != nil && counts != nil:
+	case tables != nil && marks != nil:
 		return nil
 	case tables == nil:
-		var err error
-		if tables, err = v.group(); err != nil {
+		c, err := v.capture(nil)
+		if err != nil {
 			return err
 		}
-	}
-	if counts == nil {
-		counts = countsOf(tables)
+		tables, marks = c.tables[:], c.marks[:]
+	default:
+		marks = marksOf(tables)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.tables, v.counts = tables, counts
+	v.tables, v.marks, v.taking = tables, marks, nil
 	if v.parts != nil {
 		v.parts.Unpin()
 		v.parts = nil
@@ -119,82 +126,110 @@ func (v *View) Settle() error {
 	return nil
 }
 
-// group gives the groups of each partition.
-func (v *View) group() ([]*table, error) {
-	x := toucher{parts: v.parts, t: small(v.l)}
-	tables := make([]*table, partition.Count)
-	for at := range tables {
-		var err error
-		if tables[at], err = x.whole(at); err != nil {
-			return nil, err
-		}
-		x.t.clearKeys()
+// mark tells the number of rows of a group, 0 if there is none, from those that it can have at a later View, as long as no more than maxMarked
+// rows have come to all groups together.
+type mark uint32
+
+const maxMarked = 1<<31 - 1
+
+func markOf(rows uint64) mark {
+	if rows == 0 {
+		return 0
 	}
-	return tables, nil
+	return mark(rows) | 1<<31
 }
 
-func countsOf(tables []*table) [][]uint64 {
+func marksOf(tables []*table) [][]mark {
 	n := 0
 	for _, t := range tables {
 		n += t.groups()
 	}
-	all, out := make([]uint64, n), make([][]uint64, len(tables))
+	all, out := make([]mark, n), make([][]mark, len(tables))
 	for i, t := range tables {
 		n := t.groups()
 		rows, stride := t.rows[t.l.Count:], t.l.Stride
 		for g := range all[:n] {
-			all[g] = rows[(g+1)*stride]
+			all[g] = markOf(rows[(g+1)*stride])
 		}
 		out[i], all = all[:n:n], all[n:]
 	}
 	return out
 }
 
+// known gives the marks of an earlier View by which changed groups are found, nil where they cannot be.
+func (v *View) known(since state.View) [][]mark {
+	then, ok := since.(*View)
+	if !ok || v.form != then.form || v.added-then.added > maxMarked {
+		return nil
+	}
+	then.mu.Lock()
+	defer then.mu.Unlock()
+	return then.marks
+}
+
 // Each implements state.View.
 func (v *View) Each(since state.View, emit func(state.Table) error) error {
-	if v.closed {
+	v.mu.Lock()
+	tables, marks, closed := v.tables, v.marks, v.closed
+	v.mu.Unlock()
+	if closed {
 		return errClosed
 	}
-	var known [][]uint64
-	if then, ok := since.(*View); ok && v.form == then.form {
-		then.mu.Lock()
-		known = then.counts
-		then.mu.Unlock()
-		if known != nil && v.same(then) {
-			v.mu.Lock()
-			defer v.mu.Unlock()
-			v.counts = known
-			return nil
-		}
+	known := v.known(since)
+	if known != nil && v.same(since.(*View)) {
+		v.note(known)
+		return nil
 	}
-	v.mu.Lock()
-	light := known != nil && v.tables == nil && len(known) == partition.Count
-	v.mu.Unlock()
-	if light {
-		tables, were, err := v.touched(known)
+	if tables == nil && known != nil {
+		c, err := v.capture(known)
 		if err != nil {
 			return err
 		}
-		return v.save(tables, countsOf(tables), were, emit)
+		v.note(c.marks[:])
+		return v.save(c.tables[:], nil, nil, emit)
 	}
-	if err := v.Settle(); err != nil {
-		return err
+	if tables == nil {
+		if err := v.Settle(); err != nil {
+			return err
+		}
+		return v.save(v.tables, nil, nil, emit)
 	}
-	return v.save(v.tables, v.counts, known, emit)
+	if marks == nil {
+		marks = marksOf(tables)
+		v.note(marks)
+	}
+	return v.save(tables, marks, known, emit)
 }
 
-// save gives the groups whose number of rows is not the known one.
-func (v *View) save(tables []*table, counts, known [][]uint64, emit func(state.Table) error) error {
-	n, all := 0, 0
-	for i, counts := range counts {
-		n += changed(counts, countsAt(known, i), nil)
-		all += len(counts)
+// note keeps what later Views are compared with.
+func (v *View) note(marks [][]mark) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.marks = marks
+}
+
+// save gives the groups whose number of rows is not the known one; all where marks is nil.
+func (v *View) save(tables []*table, marks, known [][]mark, emit func(state.Table) error) error {
+	if known == nil {
+		known = make([][]mark, len(tables))
+	}
+	n, all, flat := 0, 0, true
+	for i, t := range tables {
+		all += t.groups()
+		flat = flat && !t.spilled()
+		if marks != nil {
+			n += changed(marks[i], known[i], nil)
+		}
+	}
+	if marks == nil {
+		n = all
 	}
 	if n == 0 {
 		return nil
 	}
 	d := newDump(v.keyLayout, v.l, v.cells, v.maxGroups, n, emit)
-	d.window, d.from = v.window, v.from
+	d.share(v.window, v.from, v.cells, flat)
+	defer d.close()
 	step := blockRows
 	if len(tables) > 1 {
 		step = min(mixedRows*max(1, all/n), blockRows)
@@ -203,9 +238,19 @@ func (v *View) save(tables []*table, counts, known [][]uint64, emit func(state.T
 	for lo, more := 0, true; more; lo += step {
 		more = false
 		for i, t := range tables {
-			counts, known := from(counts[i], lo), from(countsAt(known, i), lo)
-			more = more || len(counts) > step
-			list := refs[:changed(counts[:min(step, len(counts))], known, refs)]
+			count := min(step, t.groups()-lo)
+			if count <= 0 {
+				continue
+			}
+			more = more || lo+step < t.groups()
+			list := refs[:count]
+			if marks == nil {
+				for j := range list {
+					list[j] = uint32(j)
+				}
+			} else {
+				list = refs[:changed(marks[i][lo:lo+count], from(known[i], lo), refs)]
+			}
 			for j := range list {
 				list[j] = (list[j] + uint32(lo) + 1) * uint32(t.l.Stride)
 			}
@@ -228,19 +273,12 @@ func (v *View) save(tables []*table, counts, known [][]uint64, emit func(state.T
 const mixedRows = 32
 
 // from is what is left of a list.
-func from(list []uint64, n int) []uint64 { return list[min(n, len(list)):] }
-
-func countsAt(counts [][]uint64, i int) []uint64 {
-	if counts == nil {
-		return nil
-	}
-	return counts[i]
-}
+func from(list []mark, n int) []mark { return list[min(n, len(list)):] }
 
 // changed counts the groups that have rows and had not as many, and writes their indices into `into` if it is not nil.
-func changed(counts, known []uint64, into []uint32) (n int) {
-	for g, c := range counts {
-		if c == 0 || g < len(known) && known[g] == c {
+func changed(marks, known []mark, into []uint32) (n int) {
+	for g, m := range marks {
+		if m == 0 || g < len(known) && known[g] == m {
 			continue
 		}
 		if into != nil {
@@ -259,7 +297,7 @@ func (v *View) Close() {
 		return
 	}
 	v.closed = true
-	v.tables, v.keys = nil, nil
+	v.tables, v.keys, v.taking = nil, nil, nil
 	if v.parts != nil {
 		v.parts.Unpin()
 		v.parts = nil

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -82,6 +83,7 @@ func TestS6EpochsOfAPaneHoldWhatChanged(t *testing.T) {
 		l := layoutOf(t, s, 1, aggregate.CountValues, aggregate.Sum, aggregate.Min, aggregate.Max, aggregate.Avg)
 		parted, plain := NewAggregator(l), NewAggregator(l)
 		parted.many, parted.few, parted.foldAt = 20, 5, rapid.IntRange(1, 300).Draw(t, "fold")
+		parted.patience = patience{rapid.SampledFrom([]int{0, mostWork}).Draw(t, "work"), time.Millisecond}
 		plain.KeepExact()
 		hot := rapid.Bool().Draw(t, "skew")
 		for range rapid.IntRange(1, 3).Draw(t, "windows") {
@@ -186,16 +188,16 @@ func TestCopiesGoIntoMemoryThatViewsGaveBack(t *testing.T) {
 	fill(t, p, s, 0, 1, 1)
 	second := unsafe.SliceData(p.t.rows)
 	require.NotSame(t, first, second, "the view has the memory")
-	require.Zero(t, a.spares.sizeBytes())
+	require.Zero(t, a.spares.SizeBytes())
 	require.NoError(t, v.Settle())
 	v.Close()
-	require.Positive(t, a.spares.sizeBytes())
-	require.GreaterOrEqual(t, a.SizeBytes([]*Pane{p}), a.spares.sizeBytes()+p.t.sizeBytes())
+	require.Positive(t, a.spares.SizeBytes())
+	require.GreaterOrEqual(t, a.SizeBytes([]*Pane{p}), a.spares.SizeBytes()+p.t.sizeBytes())
 	w := p.View(0, 128)
 	fill(t, p, s, 0, 1, 1)
 	require.Same(t, first, unsafe.SliceData(p.t.rows), "the view gave it back")
 	require.Same(t, side, unsafe.SliceData(p.t.sides[1]))
-	require.Zero(t, a.spares.sizeBytes())
+	require.Zero(t, a.spares.SizeBytes())
 	require.Len(t, tablesOf(t, w, v), 1)
 	x := p.View(0, 128)
 	require.NoError(t, x.Each(w, func(table state.Table) error {
@@ -208,7 +210,7 @@ func TestCopiesGoIntoMemoryThatViewsGaveBack(t *testing.T) {
 	require.Same(t, had, unsafe.SliceData(p.t.rows), "nobody reads it any more")
 	p.View(0, 128) // an epoch that never ends
 	p.Close()
-	require.Zero(t, a.spares.sizeBytes(), "nothing is kept where there is no pane")
+	require.Zero(t, a.spares.SizeBytes(), "nothing is kept where there is no pane")
 }
 
 func TestAnUnchangedPaneIsNotGroupedAgain(t *testing.T) {

@@ -5,7 +5,7 @@
 //
 //	s := partition.New(&memory, 2)
 //	s.Append(keys, [][]uint64{values}, func(at int) { … })
-//	err := s.Entries(0, func(entries []uint64) error { … })
+//	err := s.Entries(0, 0, s.Pending(0), func(entries []uint64) error { … })
 //
 // [Store.Freeze] gives a store as it is at the moment, for another goroutine, in a time that does not depend on what is in it.
 //

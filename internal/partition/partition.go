@@ -1,6 +1,10 @@
 package partition
 
-import "github.com/arkflow-go/arkflow/internal/chunk"
+import (
+	"sync/atomic"
+
+	"github.com/arkflow-go/arkflow/internal/chunk"
+)
 
 // Count is the number of partitions, two to the power of Bits.
 const (
@@ -27,6 +31,9 @@ type Store struct {
 	done   [Count]chunk.List // rows of groups
 	groups [Count]int
 	rows   int // entries
+
+	pins  *atomic.Int32 // frozen stores of this one that are read
+	fresh [Count]bool   // nothing was dropped since the last Freeze
 }
 
 // cursor is where the next entry of a partition goes, and the end of its chunk, in words of Memory.Buf.
@@ -34,7 +41,7 @@ type cursor struct{ pos, end uint32 }
 
 // New gives an empty store whose entries have so many words.
 func New(c *chunk.Memory, stride int) *Store {
-	s := &Store{c: c, stride: stride, per: chunk.Words / stride}
+	s := &Store{c: c, stride: stride, per: chunk.Words / stride, pins: new(atomic.Int32)}
 	for i := range s.raw {
 		s.raw[i], s.done[i] = chunk.Empty, chunk.Empty
 	}
@@ -119,18 +126,16 @@ func (s *Store) memory() (buf []uint64, next []uint32) {
 	return s.c.Buf, s.c.Next
 }
 
-// Entries gives the entries of a partition, some at a time.
-func (s *Store) Entries(at int, f func(entries []uint64) error) error {
+// Entries gives the entries of a partition from one on, some at a time, up to another one.
+func (s *Store) Entries(at, from, to int, f func(entries []uint64) error) error {
 	buf, next := s.memory()
-	for id := s.raw[at].First; id != chunk.None; id = next[id] {
-		n := s.per
-		last := id == s.raw[at].Last
-		if last {
-			n = s.last(at)
+	for id := s.raw[at].First; from < to; id = next[id] {
+		if n := min(to, s.per); from < n {
+			if err := f(buf[int(id)*chunk.Words:][from*s.stride : n*s.stride]); err != nil {
+				return err
+			}
 		}
-		if err := f(buf[int(id)*chunk.Words:][:n*s.stride]); err != nil || last {
-			return err
-		}
+		from, to = max(0, from-s.per), to-s.per
 	}
 	return nil
 }
@@ -159,18 +164,25 @@ func (s *Store) Put(at int, row []uint64) {
 	s.groups[at]++
 }
 
-// Drop forgets a partition.
-func (s *Store) Drop(at int) {
+// Drop forgets a partition. With unread it will not be read any more in the store that Freeze gave last, which is not unpinned yet.
+func (s *Store) Drop(at int, unread bool) {
 	s.rows -= s.Pending(at)
-	s.c.Drop(&s.raw[at])
-	s.c.Drop(&s.done[at])
-	s.full[at], s.groups[at], s.cur[at] = 0, 0, cursor{}
+	give := s.c.Drop
+	if n := s.pins.Load(); n == 0 || n == 1 && (unread || !s.fresh[at]) {
+		give = s.c.Free
+	}
+	give(&s.raw[at])
+	give(&s.done[at])
+	s.full[at], s.groups[at], s.cur[at], s.fresh[at] = 0, 0, cursor{}, false
 }
+
+// Fresh reports whether a partition has been given entries at most since the last Freeze.
+func (s *Store) Fresh(at int) bool { return s.fresh[at] }
 
 // Release forgets all partitions.
 func (s *Store) Release() {
 	for at := range s.raw {
-		s.Drop(at)
+		s.Drop(at, false)
 	}
 }
 
@@ -185,10 +197,21 @@ func (s *Store) Upper() int {
 
 // Freeze gives the store as it is, to be read by another goroutine until Unpin. The store must not be a frozen one.
 func (s *Store) Freeze() *Store {
+	for at := range s.fresh {
+		s.fresh[at] = true
+	}
+	s.pins.Add(1)
 	f := *s
 	f.c, f.pinned = nil, s.c.Pin()
 	return &f
 }
 
 // Unpin ends the life of a frozen store, by any goroutine. It may be called again.
-func (s *Store) Unpin() { s.pinned.Unpin() }
+func (s *Store) Unpin() {
+	if s.pinned.Unpin() {
+		s.pins.Add(-1)
+	}
+}
+
+// Waiting is the number of entries of all partitions.
+func (s *Store) Waiting() int { return s.rows }

@@ -17,7 +17,7 @@ func all(t require.TestingT, s *Store, stride int) (out [][4]uint64) {
 				out = append(out, [4]uint64{uint64(at), rows[0], rows[1], rows[2]})
 			}
 		})
-		require.NoError(t, s.Entries(at, func(entries []uint64) error {
+		require.NoError(t, s.Entries(at, 0, s.Pending(at), func(entries []uint64) error {
 			for ; len(entries) > 0; entries = entries[stride:] {
 				if Of(entries[0]) != at {
 					t.Errorf("entry of partition %d in %d", Of(entries[0]), at)
@@ -49,7 +49,7 @@ func TestFrozenStoresStayWhatTheyWere(t *testing.T) {
 					keys = append(keys, rows[0])
 				}
 			})
-			s.Drop(at)
+			s.Drop(at, false)
 			for _, k := range append(keys, 1) {
 				s.Put(at, []uint64{k, 2, 3})
 			}

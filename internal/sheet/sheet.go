@@ -17,9 +17,7 @@ type Sheet struct {
 	Pool   *column.Pool
 	Size   int // rows of a full batch
 
-	Head   *column.Batch // where not nil: batches are derived from it and share its columns
-	First  int           // the first of the columns that Head has
-	Shared int           // and how many they are
+	Head *column.Batch // where not nil: batches are derived from it and share the columns whose data it has
 
 	B    *column.Batch // nil until Begin, and after Take
 	N    int           // rows filled
@@ -38,7 +36,7 @@ func (s *Sheet) Begin() {
 	s.N = 0
 	s.text = s.text[:0]
 	for i := range s.B.Cols {
-		if s.Head != nil && i >= s.First && i < s.First+s.Shared {
+		if s.Shared(i) {
 			continue
 		}
 		c := &s.B.Cols[i]
@@ -59,6 +57,9 @@ func (s *Sheet) Begin() {
 		}
 	}
 }
+
+// Shared reports whether column i is one of Head, which nobody fills.
+func (s *Sheet) Shared(i int) bool { return s.Head != nil && s.Head.Cols[i].Data != nil }
 
 // Take gives what was filled as a batch that the caller owns, nil where there is nothing.
 func (s *Sheet) Take() *column.Batch {
