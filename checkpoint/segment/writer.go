@@ -69,9 +69,11 @@ type Writer struct {
 
 	schema *arrow.Schema // of the tables in the unit that is gathered, nil where there is none
 	rows   *column.Builder
+	whole  *column.Batch // rows of a table that are a unit by themselves, in place of rows
 	bytes  int
 	first  int // block
 	arrow  bytes.Buffer
+	packed []byte // of the unit; memory that is used again
 
 	steps      []int8 // by which integers the columns of the unit are stored, see narrow
 	narrowed   *arrow.Schema
@@ -141,7 +143,7 @@ func (w *Writer) drop() {
 	if w.rows != nil {
 		w.rows.Discard()
 	}
-	w.object, w.units, w.blocks, w.schema, w.rows = nil, nil, nil, nil, nil
+	w.object, w.units, w.blocks, w.schema, w.rows, w.whole, w.packed = nil, nil, nil, nil, nil, nil, nil
 }
 
 // check says why a table cannot be written.
@@ -206,6 +208,11 @@ func (w *Writer) add(b Block, t state.Table) error {
 			to = cut(t, from, w.unit)
 		}
 		w.take(b, t, src, from, to)
+		if w.whole != nil {
+			if err := w.pack(); err != nil {
+				return err
+			}
+		}
 		if from, b.Full = to, false; from == t.Rows {
 			return nil
 		}
@@ -236,10 +243,24 @@ func (w *Writer) take(b Block, t state.Table, src *column.Batch, from, to int) {
 		if e.Rows < t.Rows {
 			part = src.Slice(from, to)
 		}
-		w.rows.AppendRows(part, nil)
+		if w.first == len(w.blocks) && tableBytes(t, from, to) > w.unit/2 && plain(part) {
+			w.whole = part
+		} else {
+			w.rows.AppendRows(part, nil)
+		}
 	}
 	w.bytes += tableBytes(t, from, to) + blockBytes
 	w.blocks = append(w.blocks, e)
+}
+
+// plain reports whether a part of a table is as a unit must be: rows that lie side by side in the types of the schema.
+func plain(b *column.Batch) bool {
+	for i := range b.Cols {
+		if c := &b.Cols[i]; c.Valid != nil || c.Kind.Width() == 0 || !arrow.TypeEqual(c.Type, b.Schema.Field(i).Type) {
+			return false
+		}
+	}
+	return true
 }
 
 // pack packs the unit that was gathered, and hands the object over if it is large enough.
@@ -247,15 +268,17 @@ func (w *Writer) pack() error {
 	if w.first == len(w.blocks) {
 		return nil
 	}
-	u := unit{first: w.first, end: len(w.blocks), at: len(w.object), rows: w.rows.Len(), pack: packSnappy}
 	if len(w.object) == 0 {
 		w.object = append(append(w.object, magic...), Version)
-		u.at = headerSize
 	}
-	if err := w.rows.Err(); err != nil {
-		return fmt.Errorf("segment: %w", err)
+	rows := w.whole
+	if w.whole = nil; rows == nil {
+		if err := w.rows.Err(); err != nil {
+			return fmt.Errorf("segment: %w", err)
+		}
+		rows = w.rows.Finish()
 	}
-	rows := w.rows.Finish()
+	u := unit{first: w.first, end: len(w.blocks), at: len(w.object), rows: rows.Rows, pack: packSnappy}
 	b, err := w.narrow(rows)
 	if err != nil {
 		rows.Release()
@@ -265,14 +288,17 @@ func (w *Writer) pack() error {
 		return fmt.Errorf("segment: %w", err)
 	}
 	raw := w.arrow.Bytes()
-	w.object = slices.Grow(w.object, s2.MaxEncodedLen(len(raw)))
-	packed := s2.EncodeSnappy(w.object[u.at:cap(w.object)], raw)
-	w.object = w.object[:u.at+len(packed)]
+	w.packed = slices.Grow(w.packed[:0], s2.MaxEncodedLen(len(raw)))
+	packed := s2.EncodeSnappy(w.packed[:cap(w.packed)], raw)
+	if free := cap(w.object) - len(w.object); free < len(packed) {
+		w.object = slices.Grow(w.object, max(len(packed), len(w.object)))
+	}
+	w.object = append(w.object, packed...)
 	u.stored, u.raw, u.sum = len(packed), len(raw), xxh3.Hash(packed)
 	w.units = append(w.units, u)
 	w.bytes, w.first = 0, len(w.blocks)
 	if w.arrow.Cap() > 4*unitBytes { // of a row that was large
-		w.arrow = bytes.Buffer{}
+		w.arrow, w.packed = bytes.Buffer{}, nil
 	}
 	if len(w.object) < w.target {
 		return nil
