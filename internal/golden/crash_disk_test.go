@@ -3,9 +3,12 @@
 package golden
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -145,13 +148,26 @@ func figures(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "in.csv"), []byte(text.String()), 0o600)
 }
 
-// figuresJob copies them, at least once.
-func figuresJob(dir string) *arkflow.Job {
-	format := codec.CSV(schemaOf(field("nr", arrow.BinaryTypes.String), field("value", arrow.BinaryTypes.String)))
-	job := arkflow.NewJob("figures")
-	job.Source("in", file.Source{URL: filepath.Join(dir, "in.csv"), Format: format, BatchRows: 8}, arkflow.ProcessingTime()).
-		Sink("out", file.Sink{URL: filepath.Join(dir, "out.csv"), Format: codec.CSV(nil)})
-	return job
+// figuresTo gives the job that copies them, at least once, and what reads the file.
+func figuresTo(name string, f codec.Format) (job func(dir string) *arkflow.Job, rows func(dir string) ([]string, error)) {
+	job = func(dir string) *arkflow.Job {
+		in := codec.CSV(schemaOf(field("nr", arrow.BinaryTypes.String), field("value", arrow.BinaryTypes.String)))
+		job := arkflow.NewJob(strings.ReplaceAll(name, ".", "_"))
+		job.Source("in", file.Source{URL: filepath.Join(dir, "in.csv"), Format: in, BatchRows: 8}, arkflow.ProcessingTime()).
+			Sink("out", file.Sink{URL: filepath.Join(dir, name), Format: f})
+		return job
+	}
+	rows = func(dir string) ([]string, error) {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err == nil && strings.HasSuffix(name, ".gz") {
+			var z *gzip.Reader
+			if z, err = gzip.NewReader(bytes.NewReader(text)); err == nil {
+				text, err = io.ReadAll(z)
+			}
+		}
+		return slices.Collect(strings.Lines(string(text))), err
+	}
+	return job, rows
 }
 
 // B81: a job on a disk that is full at any moment says so and ends, or goes on where an epoch may fail. What it had sealed stays, and when there is room
@@ -159,10 +175,15 @@ func figuresJob(dir string) *arkflow.Job {
 func TestB81GoldenJobsOnAFullDisk(t *testing.T) {
 	in := orders(160, 3, 12, 200, 103)
 	csv := func(dir string) error { in.writeCSV(t, dir); return nil }
+	toCSV, fromCSV := figuresTo("out.csv", codec.CSV(nil))
+	toJSON, fromJSON := figuresTo("out.jsonl", codec.JSON(nil))
+	toZip, fromZip := figuresTo("out.csv.gz", codec.CSV(nil))
 	for _, d := range []diskJob{
 		{"crash", csv, crashJob, linesOf("[ol][ua]t*.jsonl"), linesOf("sli*.jsonl"), []uint64{40, 400, 1500, 2500, 4000, 6000}, []string{"claim a run: create", "prepare epoch"}},
 		{"blocks", csv, blocksJob, allOf(blocksOf(parquet.New(nil), "parq*.parquet"), blocksOf(arrowipc.New(nil), "*.arrow")), nil, []uint64{500, 1000, 1500, 2500}, []string{"prepare epoch"}},
-		{"figures", figures, figuresJob, nil, linesOf("out.csv"), []uint64{9 + 70*18 + 4, 9 + 70*18 + 9, 9 + 70*18 + 13}, []string{"flush at epoch"}},
+		{"out_csv", figures, toCSV, nil, fromCSV, []uint64{9 + 70*18 + 4, 9 + 70*18 + 9, 9 + 70*18 + 13}, []string{"flush at epoch"}},
+		{"out_jsonl", figures, toJSON, nil, fromJSON, []uint64{70*37 + 4, 70*37 + 36}, []string{"flush at epoch"}},
+		{"out_csv_gz", figures, toZip, nil, fromZip, []uint64{600, 605, 700}, []string{"flush at epoch"}},
 		{"notes", writeNotes, notesJob, linesOf("out*.jsonl"), nil, []uint64{2 << 20, 6 << 20}, []string{"5 epochs in a row have failed, the last: epoch 8: seal: put", `operator "out"`}},
 	} {
 		t.Run(d.name, func(t *testing.T) {
