@@ -63,7 +63,8 @@ type Writer struct {
 	emit   func(Object) error
 	err    error // ends the writer
 
-	object []byte
+	packed [][]byte // the units of the object, packed
+	size   int      // of the object, without its directory
 	units  []unit
 	blocks []Entry
 
@@ -73,7 +74,7 @@ type Writer struct {
 	bytes  int
 	first  int // block
 	arrow  bytes.Buffer
-	packed []byte // of the unit; memory that is used again
+	room   []byte // to pack a unit
 
 	steps      []int8 // by which integers the columns of the unit are stored, see narrow
 	narrowed   *arrow.Schema
@@ -143,7 +144,7 @@ func (w *Writer) drop() {
 	if w.rows != nil {
 		w.rows.Discard()
 	}
-	w.object, w.units, w.blocks, w.schema, w.rows, w.whole, w.packed = nil, nil, nil, nil, nil, nil, nil
+	w.packed, w.units, w.blocks, w.schema, w.rows, w.whole, w.room = nil, nil, nil, nil, nil, nil, nil
 }
 
 // check says why a table cannot be written.
@@ -268,8 +269,8 @@ func (w *Writer) pack() error {
 	if w.first == len(w.blocks) {
 		return nil
 	}
-	if len(w.object) == 0 {
-		w.object = append(append(w.object, magic...), Version)
+	if w.size == 0 {
+		w.size = headerSize
 	}
 	rows := w.whole
 	if w.whole = nil; rows == nil {
@@ -278,7 +279,7 @@ func (w *Writer) pack() error {
 		}
 		rows = w.rows.Finish()
 	}
-	u := unit{first: w.first, end: len(w.blocks), at: len(w.object), rows: rows.Rows, pack: packSnappy}
+	u := unit{first: w.first, end: len(w.blocks), at: w.size, rows: rows.Rows, pack: packSnappy}
 	b, err := w.narrow(rows)
 	if err != nil {
 		rows.Release()
@@ -288,19 +289,16 @@ func (w *Writer) pack() error {
 		return fmt.Errorf("segment: %w", err)
 	}
 	raw := w.arrow.Bytes()
-	w.packed = slices.Grow(w.packed[:0], s2.MaxEncodedLen(len(raw)))
-	packed := s2.EncodeSnappy(w.packed[:cap(w.packed)], raw)
-	if free := cap(w.object) - len(w.object); free < len(packed) {
-		w.object = slices.Grow(w.object, max(len(packed), len(w.object)))
-	}
-	w.object = append(w.object, packed...)
+	w.room = slices.Grow(w.room[:0], s2.MaxEncodedLen(len(raw)))
+	packed := bytes.Clone(s2.EncodeSnappy(w.room[:cap(w.room)], raw))
+	w.packed, w.size = append(w.packed, packed), w.size+len(packed)
 	u.stored, u.raw, u.sum = len(packed), len(raw), xxh3.Hash(packed)
 	w.units = append(w.units, u)
 	w.bytes, w.first = 0, len(w.blocks)
 	if w.arrow.Cap() > 4*unitBytes { // of a row that was large
-		w.arrow, w.packed = bytes.Buffer{}, nil
+		w.arrow, w.room = bytes.Buffer{}, nil
 	}
-	if len(w.object) < w.target {
+	if w.size < w.target {
 		return nil
 	}
 	return w.finish()
@@ -321,9 +319,14 @@ func (w *Writer) finish() error {
 	if len(w.units) == 0 {
 		return nil
 	}
-	at := len(w.object)
-	data := appendDirectory(w.object, w.units, w.blocks)
-	o := Object{Data: appendTail(data, len(data)-at), Blocks: w.blocks}
-	w.object, w.units, w.blocks, w.first = nil, nil, nil, 0
+	directory := appendDirectory(nil, w.units, w.blocks)
+	data := make([]byte, 0, w.size+len(directory)+tailSize)
+	data = append(append(data, magic...), Version)
+	for _, p := range w.packed {
+		data = append(data, p...)
+	}
+	data = appendTail(append(data, directory...), len(directory))
+	o := Object{Data: data, Blocks: w.blocks}
+	w.packed, w.size, w.units, w.blocks, w.first = nil, 0, nil, nil, 0
 	return w.emit(o)
 }
