@@ -76,7 +76,7 @@ func (e *FencedError) Unwrap() error { return ErrFenced }
 
 // permanentErrno are answers of a file system that do not change by asking again.
 var permanentErrno = []syscall.Errno{
-	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC, syscall.EFBIG, syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG,
+	syscall.EACCES, syscall.EPERM, syscall.EROFS, syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG, syscall.ENOTDIR, syscall.EISDIR, syscall.ENAMETOOLONG,
 	syscall.EXDEV, syscall.EINVAL, syscall.ENOTSUP,
 }
 
@@ -119,8 +119,10 @@ func hint(err error) string {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded), errors.Is(err, ErrExists):
 		return ""
-	case errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return "free some space, or give a bucket on another disk"
+	case errors.Is(err, syscall.EFBIG):
+		return "let the process write larger files (ulimit -f), or give a bucket on another disk"
 	case errors.Is(err, syscall.EROFS):
 		return "the file system is read-only: give a bucket on one that can be written"
 	case errors.Is(err, fs.ErrPermission), code == gcerrors.PermissionDenied:

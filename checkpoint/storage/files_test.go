@@ -84,6 +84,8 @@ func TestFilesAreWholeOrAbsentWhicheverStepFails(t *testing.T) {
 func TestFilesSayWhatToDo(t *testing.T) {
 	for cause, want := range map[error]string{
 		syscall.ENOSPC:  "free some space",
+		syscall.EDQUOT:  "free some space",
+		syscall.EFBIG:   "let the process write larger files",
 		syscall.EROFS:   "the file system is read-only",
 		syscall.EACCES:  "give the process the right",
 		syscall.ENOTSUP: "one file system with hard links",

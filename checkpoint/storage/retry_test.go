@@ -52,7 +52,7 @@ func TestTransientErrorsAreTriedAgainWithGrowingWaits(t *testing.T) {
 
 func TestPermanentErrorsAreNotTriedAgain(t *testing.T) {
 	for _, cause := range []error{
-		syscall.ENOSPC, syscall.EROFS, syscall.EACCES, syscall.ENAMETOOLONG, &DamagedError{}, ErrExists, permanent("no"),
+		syscall.ENOSPC, syscall.EDQUOT, syscall.EROFS, syscall.EACCES, syscall.ENAMETOOLONG, &DamagedError{}, ErrExists, permanent("no"),
 		fmt.Errorf("wrapped: %w", syscall.EFBIG),
 	} {
 		f, b := open(t, quick)
