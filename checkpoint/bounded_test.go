@@ -178,7 +178,7 @@ const (
 	bulkEnv      = "ARKFLOW_BULK" // what a process does that the test has started
 	bulkDirEnv   = "ARKFLOW_BULK_DIR"
 	objectBytes  = segmentBytes + 1<<20 // at most, see segment.Options
-	processBytes = 10 << 20             // of the program, of tables and of units that are made of them or read
+	processBytes = 14 << 20             // of the program, of tables and of units that are made of them or read
 )
 
 // B91: state of 64 MiB, and 8 MiB of changes, is written, restored and looked at by processes that hold on to a few objects, whatever there is of it: in
