@@ -11,14 +11,31 @@ import (
 	"github.com/arkflow-go/arkflow/column"
 )
 
-// Table is entries of state as columns. Its memory belongs to the garbage collector and is never written again, so a
-// table may be shared by the epoch that holds it and by those who restore from it.
+// Table is entries of state as columns. The memory of one that a Writer is given belongs to the garbage collector and is never written
+// again, so it may be shared by the epoch that holds it and by those who restore from it. One that is read, by View.Each or as one of
+// a sequence, is good until the next.
 type Table struct {
 	Schema *arrow.Schema
 	Rows   int
 	Cols   []column.Column // as many as Schema has fields, each of Rows values
 	Groups []uint16        // the key group of each row
 	Part   PartID          // of a table that is read back
+}
+
+// Clone gives a table that is good as long as one likes.
+func (t Table) Clone() Table {
+	t.Cols, t.Groups = cloneColumns(t.Cols), slices.Clone(t.Groups)
+	return t
+}
+
+func cloneColumns(cols []column.Column) []column.Column {
+	out := slices.Clone(cols)
+	for i := range out {
+		c := &out[i]
+		c.Valid, c.Offsets, c.Children = slices.Clone(c.Valid), slices.Clone(c.Offsets), cloneColumns(c.Children)
+		c.Data = append(column.BytesOf(make([]uint64, (len(c.Data)+7)/8))[:0], c.Data...) // aligned
+	}
+	return out
 }
 
 // Writer takes the state of one operator of one task at a barrier. What is handed over must not change any more.
@@ -41,7 +58,7 @@ type View interface {
 	Rows() int
 	// Each gives the rows, in tables of bounded size; where since is a View of the same part at an earlier barrier, which was settled or given,
 	// those that are new or not the same since then. No two of the rows have the same key. It may be called again with the same since; with
-	// another one it may fail, unless the View was settled before.
+	// another one it may fail, unless the View was settled before. A table's memory is good until emit returns.
 	Each(since View, emit func(Table) error) error
 	// Settle makes the View one that can be kept: it holds on to no memory that the operator could use again. Each without since does it too.
 	Settle() error

@@ -237,7 +237,7 @@ func TestDamagedTuplesAreRefused(t *testing.T) {
 	var tables []state.Table
 	for table, err := range (state.Merged{Tasks: []state.Saved{s}}).Tables(stateWindows) {
 		require.NoError(t, err)
-		tables = append(tables, table)
+		tables = append(tables, table.Clone())
 	}
 	require.Len(t, tables, 1)
 	c := &tables[0].Cols[len(tables[0].Cols)-1]

@@ -71,7 +71,7 @@ func (e *epochs) seal(t assert.TestingT, s *state.Snapshot, base bool) {
 				kept := epochPart{p.View, slices.Clone(before.tables)}
 				rows := 0
 				assert.NoError(t, s.Each(p, before.view, func(t state.Table) error {
-					kept.tables = append(kept.tables, t)
+					kept.tables = append(kept.tables, t.Clone())
 					rows += t.Rows
 					return nil
 				}))

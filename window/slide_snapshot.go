@@ -20,7 +20,7 @@ func (x *sliding) Snapshot(w state.Writer) error {
 	if err := x.save(w); err != nil {
 		return err
 	}
-	view := x.index.Views(x.maxParallelism())
+	view := x.index.Views(x.maxParallelism(), x.ctx.Pool)
 	for i, list := range [2][]*slice{x.slices, x.stragglers} {
 		for _, s := range list {
 			if s.id == 0 {

@@ -98,7 +98,7 @@ func (x *instance) Snapshot(w state.Writer) error {
 			x.lastID++
 			o.id = x.lastID
 		}
-		w.Part(stateWindows, o.id, o.pane.View(o.start, x.maxParallelism()))
+		w.Part(stateWindows, o.id, o.pane.View(o.start, x.maxParallelism(), x.ctx.Pool))
 	}
 	if len(x.evicted) > 0 {
 		w.Table(stateEvicted, x.evictedTable())

@@ -1,6 +1,7 @@
 package kernel
 
 import (
+	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -73,19 +74,23 @@ func newCapture(l *layout.Layout, known [][]mark) *capture {
 // put takes the groups of a partition, which lie in the table in their order, without heaps and nulls.
 func (c *capture) put(at int, t *table, scratch *[]uint32) {
 	n, stride := t.groups(), t.l.Stride
-	marks, refs := make([]mark, n), (*scratch)[:0]
+	marks, refs := make([]mark, n), slices.Grow((*scratch)[:0], n)[:n]
 	var known []mark
 	if c.known != nil {
 		known = c.known[at]
 	}
-	rows := t.rows[stride:t.end]
-	for g, off := 0, t.l.Count; g < n; g, off = g+1, off+stride {
-		m := markOf(rows[off])
-		marks[g] = m
-		if g >= len(known) || known[g] != m {
-			refs = append(refs, uint32((g+1)*stride))
+	changed, had := 0, mark(0)
+	for g, ref := 0, stride; g < n; g, ref = g+1, ref+stride {
+		marks[g] = markOf(t.rows[ref+t.l.Count])
+		if had = 0; g < len(known) {
+			had = known[g]
+		}
+		refs[changed] = uint32(ref)
+		if marks[g] != had {
+			changed++
 		}
 	}
+	refs = refs[:changed]
 	out := &table{l: t.l, rows: make([]uint64, stride*(1+len(refs))), live: len(refs), sides: make([][]int64, len(t.sides)), heaps: []extreme.Heap{}}
 	out.end = uint32(len(out.rows))
 	to := out.rows[stride:]

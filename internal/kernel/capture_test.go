@@ -41,7 +41,7 @@ func more(t testing.TB, p *Pane, n int) {
 func TestRowsHandOverWhatAViewAsksFor(t *testing.T) {
 	const n = 20_000
 	p, q := parted(t, n, 1)
-	v := p.View(7, 128)
+	v := p.View(7, 128, pages)
 	want := rowsOf(t, q)
 	c := newCapture(v.l, nil)
 	v.loan.asked.Store(c)
@@ -50,12 +50,12 @@ func TestRowsHandOverWhatAViewAsksFor(t *testing.T) {
 	require.Zero(t, p.a.chunks.Held(), "what a fold has handed over is pinned no more")
 	v.note(c.marks[:])
 	var base []state.Table
-	require.NoError(t, v.save(c.tables[:], nil, nil, func(t state.Table) error { base = append(base, t); return nil }))
+	require.NoError(t, v.save(c.tables[:], nil, nil, func(t state.Table) error { base = append(base, t.Clone()); return nil }))
 	v.loan.asked.Store(nil)
 	v.Close()
 	require.Equal(t, want, replay(t, p.a.l, base), "as it was at the barrier")
 
-	w := p.View(7, 128)
+	w := p.View(7, 128, pages)
 	want = rowsOf(t, p)
 	s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64)
 	fill(t, p, s, 0, 100, 1)
@@ -64,7 +64,7 @@ func TestRowsHandOverWhatAViewAsksFor(t *testing.T) {
 	more(t, p, n)
 	require.Zero(t, c.Left())
 	var delta []state.Table
-	require.NoError(t, w.save(c.tables[:], nil, nil, func(t state.Table) error { delta = append(delta, t); return nil }))
+	require.NoError(t, w.save(c.tables[:], nil, nil, func(t state.Table) error { delta = append(delta, t.Clone()); return nil }))
 	require.Equal(t, want, replay(t, p.a.l, base, delta))
 	w.taking = c
 	require.Equal(t, delta, eachOf(t, w, v), "the same once more")
@@ -76,14 +76,14 @@ func TestRowsHandOverWhatAViewAsksFor(t *testing.T) {
 func TestASettledViewIsReadAsOftenAndAgainstWhatOneLikes(t *testing.T) {
 	const n = 5_000
 	p, _ := parted(t, n, 1)
-	v := p.View(7, 128)
+	v := p.View(7, 128, pages)
 	base := eachOf(t, v, nil)
 	want := rowsOf(t, p)
 	require.Equal(t, want, replay(t, p.a.l, base))
 	require.Zero(t, p.a.chunks.Pins(), "what is given whole is settled")
 	s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64)
 	fill(t, p, s, 0, n/2, 1)
-	w := p.View(7, 128)
+	w := p.View(7, 128, pages)
 	require.NoError(t, w.Settle())
 	want = rowsOf(t, p)
 	more(t, p, n)
@@ -110,7 +110,7 @@ func TestAViewDoesTheRestByItself(t *testing.T) {
 		"no row comes":         func(*Pane) {},
 		"the pane closes":      func(p *Pane) { p.Close() },
 		"it moves to a table":  func(p *Pane) { require.NoError(t, p.Settle()) },
-		"the next view begins": func(p *Pane) { p.View(7, 128).Close() },
+		"the next view begins": func(p *Pane) { p.View(7, 128, pages).Close() },
 		"sums leave 64 bits": func(p *Pane) {
 			s := fieldsOf(arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64)
 			for range 60 {
@@ -125,7 +125,7 @@ func TestAViewDoesTheRestByItself(t *testing.T) {
 			if name != "no row comes" && name != "sums leave 64 bits" {
 				p.a.lull = time.Hour
 			}
-			v := p.View(7, 128)
+			v := p.View(7, 128, pages)
 			want := rowsOf(t, q)
 			tables := make(chan []state.Table)
 			go func() { tables <- tablesOf(t, v, nil) }()
@@ -145,7 +145,7 @@ func TestViewsTakeTurnsWithRowsThatGoOn(t *testing.T) {
 	var before *View
 	var sealed []state.Table
 	for i := range 20 {
-		v := p.View(7, 128)
+		v := p.View(7, 128, pages)
 		want := rowsOf(t, q)
 		tables := make(chan []state.Table)
 		go func() {

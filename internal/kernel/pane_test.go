@@ -135,7 +135,7 @@ func eachOf(t require.TestingT, v, since *View) (tables []state.Table) {
 		before = since
 	}
 	require.NoError(t, v.Each(before, func(t state.Table) error {
-		tables = append(tables, t)
+		tables = append(tables, t.Clone())
 		return nil
 	}))
 	return tables
@@ -143,7 +143,7 @@ func eachOf(t require.TestingT, v, since *View) (tables []state.Table) {
 
 // reload saves a pane and loads it into another aggregator.
 func reload(t require.TestingT, a *Aggregator, p *Pane) *Pane {
-	tables := tablesOf(t, p.View(7, 128), nil)
+	tables := tablesOf(t, p.View(7, 128, pages), nil)
 	out := a.Open()
 	load := NewLoad(a, state.Range{End: 128}, func(w int64) (*Pane, error) {
 		require.Equal(t, int64(7), w)

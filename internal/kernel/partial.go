@@ -77,8 +77,8 @@ func (p *Pane) Bytes() int { return 8*p.t.live*p.a.l.Stride + len(p.t.bytes) + p
 
 // NewPartials gives a writer of panes as partial results, in memory of the pool. emit borrows the batch.
 func NewPartials(l *layout.Layout, pool *column.Pool, emit func(b *column.Batch) error) *Dump {
-	d := newDump(l, l, false, 0, ResultRows, nil)
-	d.Schema, d.Pool = l.Partial(), pool
+	d := newDump(l, l, false, 0, ResultRows, pool, nil)
+	d.Schema = l.Partial()
 	d.emit = func(b *column.Batch) error {
 		b.Times = column.Alloc[int64](b, b.Rows)
 		copy(b.Times, column.Values[int64](&b.Cols[0]))

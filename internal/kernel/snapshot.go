@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/extreme"
@@ -27,19 +28,20 @@ import (
 // snapshotRows is the number of rows of a table of a snapshot.
 const snapshotRows = 16 << 10
 
-// Dump writes panes as tables whose memory belongs to the garbage collector.
+// Dump writes panes as tables, which are good until emit returns.
 type Dump struct {
 	page
 	window, from int64
 	keyCols      []int
 	groups       int
 	hash         []uint64
-	sides        []int // columns that are zero of tables without sides
+	group        []uint16 // of the table's rows
+	sides        []int    // columns that are zero of tables without sides
 }
 
-func newDump(keys, l *layout.Layout, cells bool, maxParallelism, groups int, emit func(state.Table) error) *Dump {
+func newDump(keys, l *layout.Layout, cells bool, maxParallelism, groups int, pool *column.Pool, emit func(state.Table) error) *Dump {
 	d := &Dump{groups: maxParallelism}
-	d.page = page{l: l, Sheet: sheet.Sheet{Schema: l.SnapshotSchema(cells), Size: max(1, min(snapshotRows, groups))}, limit: column.MaxBatchBytes}
+	d.page = page{l: l, Sheet: sheet.Sheet{Schema: l.SnapshotSchema(cells), Pool: pool, Size: max(1, min(snapshotRows, groups))}, limit: column.MaxBatchBytes}
 	d.fill = []filler{d.constant(0, &d.window)}
 	d.page.keys = keyFillers(keys, 1)
 	for i := range l.KeyCols {
@@ -91,7 +93,7 @@ func newDump(keys, l *layout.Layout, cells bool, maxParallelism, groups int, emi
 // share makes tables share the columns that are the same in all rows: the numbers of the window, and with flat those of sides, as no table
 // has any.
 func (d *Dump) share(window, from int64, cells, flat bool) {
-	d.Head = column.NewBatch(nil, d.Schema, d.Size)
+	d.Head = column.NewBatch(d.Pool, d.Schema, d.Size)
 	put := func(col int, v int64) {
 		data := make([]int64, d.Size)
 		for i := range data {
@@ -171,9 +173,10 @@ func (d *Dump) Add(window int64, p *Pane) error {
 // Close writes the last table.
 func (d *Dump) Close() error { return d.flush() }
 
-// table gives a batch as a table. The batch's memory is not of a pool.
+// table gives a batch as a table that shares its memory.
 func (d *Dump) table(b *column.Batch) state.Table {
-	t := state.Table{Schema: d.Schema, Rows: b.Rows, Cols: append([]column.Column(nil), b.Cols...), Groups: make([]uint16, b.Rows)}
+	d.group = slices.Grow(d.group[:0], b.Rows)[:b.Rows]
+	t := state.Table{Schema: d.Schema, Rows: b.Rows, Cols: b.Cols, Groups: d.group}
 	d.hash = keys.Hash(d.hash, b, d.keyCols)
 	for i, h := range d.hash {
 		t.Groups[i] = uint16(state.KeyGroup(h, d.groups))

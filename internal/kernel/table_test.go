@@ -72,7 +72,7 @@ func TestDamagedSnapshotsAreRefused(t *testing.T) {
 	p := NewAggregator(l).Open()
 	b := batchOf(s, []any{"a", 1}, []any{"b", 2})
 	require.NoError(t, p.AddRange(b, 0, 2))
-	good := tablesOf(t, p.View(0, 128), nil)[0]
+	good := tablesOf(t, p.View(0, 128, pages), nil)[0]
 	a := NewAggregator(l)
 	load := NewLoad(a, state.Range{End: 128}, func(int64) (*Pane, error) { return a.Open(), nil })
 	require.NoError(t, load.Add(good))

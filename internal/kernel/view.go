@@ -4,6 +4,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/arkflow-go/arkflow/column"
 	"github.com/arkflow-go/arkflow/internal/layout"
 	"github.com/arkflow-go/arkflow/state"
 )
@@ -19,6 +20,7 @@ type form struct{ _ byte }
 type View struct {
 	l            *layout.Layout
 	keyLayout    *layout.Layout
+	pool         *column.Pool
 	cells        bool
 	window, from int64
 	maxGroups    int // number of key groups
@@ -43,12 +45,13 @@ var (
 	errSince  = errors.New("the view of a table is read as what changed since another one: settle it first")
 )
 
-// View gives a pane as it is. The rows of its Tables have the number of the window; maxParallelism is the number of key groups.
-func (p *Pane) View(window int64, maxParallelism int) *View {
+// View gives a pane as it is. The rows of its Tables, in memory of the pool, have the number of the window; maxParallelism is the number of key
+// groups.
+func (p *Pane) View(window int64, maxParallelism int, pool *column.Pool) *View {
 	if p.form == nil {
 		p.form = new(form)
 	}
-	v := &View{l: p.a.l, keyLayout: p.a.l, window: window, maxGroups: maxParallelism, form: p.form, added: p.rows, bound: p.Live()}
+	v := &View{l: p.a.l, keyLayout: p.a.l, pool: pool, window: window, maxGroups: maxParallelism, form: p.form, added: p.rows, bound: p.Live()}
 	if last := p.last; last != nil && v.same(last) {
 		last.mu.Lock()
 		v.marks = last.marks
@@ -78,13 +81,13 @@ func (v *View) freeze(t *table) {
 }
 
 // Views gives what makes views of cells of the index as they are, under two numbers that the rows of their Tables have.
-func (x *Index) Views(maxParallelism int) func(c *Cells, window, from int64) *View {
+func (x *Index) Views(maxParallelism int, pool *column.Pool) func(c *Cells, window, from int64) *View {
 	keys := x.t.freezeKeys()
 	return func(c *Cells, window, from int64) *View {
 		if c.form == nil {
 			c.form = new(form)
 		}
-		v := &View{l: x.l, keyLayout: x.t.l, cells: true, window: window, from: from, maxGroups: maxParallelism, form: c.form,
+		v := &View{l: x.l, keyLayout: x.t.l, pool: pool, cells: true, window: window, from: from, maxGroups: maxParallelism, form: c.form,
 			added: c.rows, bound: c.Len(), keys: keys}
 		v.freeze(c.t)
 		return v
@@ -227,7 +230,7 @@ func (v *View) save(tables []*table, marks, known [][]mark, emit func(state.Tabl
 	if n == 0 {
 		return nil
 	}
-	d := newDump(v.keyLayout, v.l, v.cells, v.maxGroups, n, emit)
+	d := newDump(v.keyLayout, v.l, v.cells, v.maxGroups, n, v.pool, emit)
 	d.share(v.window, v.from, v.cells, flat)
 	defer d.close()
 	step := blockRows

@@ -78,7 +78,7 @@ func BenchmarkBarrier(b *testing.B) {
 	for _, m := range millions {
 		b.Run(m.name, func(b *testing.B) {
 			m := m.open(b)
-			v := m.p.View(0, 128)
+			v := m.p.View(0, 128, column.NewPool())
 			require.NoError(b, v.Settle())
 			m.add(b, 1)
 			v.Close()
@@ -86,14 +86,14 @@ func BenchmarkBarrier(b *testing.B) {
 				b.Run(part, func(b *testing.B) {
 					for range b.N {
 						if part != "batch" {
-							v = m.p.View(0, 128)
+							v = m.p.View(0, 128, column.NewPool())
 						}
 						if part != "freeze" {
 							m.add(b, 1)
 						}
 						b.StopTimer()
 						if part == "batch" {
-							v = m.p.View(0, 128)
+							v = m.p.View(0, 128, column.NewPool())
 						}
 						require.NoError(b, v.Settle())
 						v.Close()
@@ -111,13 +111,13 @@ func BenchmarkEpoch(b *testing.B) {
 	for _, m := range millions {
 		b.Run(m.name, func(b *testing.B) {
 			m := m.open(b)
-			v := m.p.View(0, 128)
+			v := m.p.View(0, 128, column.NewPool())
 			b.Run("base", func(b *testing.B) {
 				for range b.N {
 					b.StopTimer()
 					v.Close()
 					m.add(b, 1)
-					v = m.p.View(0, 128)
+					v = m.p.View(0, 128, column.NewPool())
 					b.StartTimer()
 					require.Greater(b, each(b, v, nil), millionKeys/2)
 				}
@@ -128,7 +128,7 @@ func BenchmarkEpoch(b *testing.B) {
 					b.StopTimer()
 					v.Close()
 					m.add(b, 1)
-					w := m.p.View(0, 128)
+					w := m.p.View(0, 128, column.NewPool())
 					b.StartTimer()
 					require.Equal(b, 8192, each(b, w, v))
 					v = w
@@ -145,8 +145,8 @@ func BenchmarkRestore(b *testing.B) {
 			m := m.open(b)
 			var tables []state.Table
 			rows := 0
-			require.NoError(b, m.p.View(0, 128).Each(nil, func(t state.Table) error {
-				tables = append(tables, t)
+			require.NoError(b, m.p.View(0, 128, column.NewPool()).Each(nil, func(t state.Table) error {
+				tables = append(tables, t.Clone())
 				rows += t.Rows
 				return nil
 			}))
@@ -174,8 +174,8 @@ func BenchmarkRestoreCells(b *testing.B) {
 		require.NoError(b, AddRange([]*Cells{c}, batch, 0, batch.Rows))
 	}
 	var tables []state.Table
-	require.NoError(b, x.Views(128)(c, 1, 2).Each(nil, func(t state.Table) error {
-		tables = append(tables, t)
+	require.NoError(b, x.Views(128, column.NewPool())(c, 1, 2).Each(nil, func(t state.Table) error {
+		tables = append(tables, t.Clone())
 		return nil
 	}))
 	b.ResetTimer()

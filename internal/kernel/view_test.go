@@ -20,6 +20,9 @@ import (
 	"pgregory.net/rapid"
 )
 
+// pages is where views take their tables from: what is kept of one too long is poison.
+var pages = column.NewDebugPool()
+
 // epochs is a store of one pane's state: what was sealed, a base and what changed since then.
 type epochs struct {
 	view   *View
@@ -49,7 +52,7 @@ func (e *epochs) seal(t assert.TestingT, v *View, want []string, base, settle bo
 			var got []state.Table
 			assert.NoError(t, v.Each(since, func(t state.Table) error {
 				n += t.Rows
-				got = append(got, t)
+				got = append(got, t.Clone())
 				return nil
 			}))
 			if before == nil || before.form == v.form {
@@ -106,7 +109,7 @@ func TestS6EpochsOfAPaneHoldWhatChanged(t *testing.T) {
 				switch rapid.IntRange(0, 3).Draw(t, "barrier") {
 				case 0:
 				case 1:
-					v := p.View(7, 128)
+					v := p.View(7, 128, pages)
 					if rapid.Bool().Draw(t, "written in part") {
 						stop := errors.New("stop")
 						require.ErrorIs(t, cmpErr(v.Each(nil, func(state.Table) error { return stop }), v.Rows() == 0, stop), stop)
@@ -116,7 +119,7 @@ func TestS6EpochsOfAPaneHoldWhatChanged(t *testing.T) {
 					require.ErrorIs(t, v.Settle(), errClosed)
 				default:
 					e.writing.Wait()
-					v := p.View(7, 128)
+					v := p.View(7, 128, pages)
 					e.seal(t, v, rowsOf(t, q), rapid.IntRange(0, 5).Draw(t, "base") == 0, rapid.Bool().Draw(t, "settled first"))
 				}
 			}
@@ -149,6 +152,7 @@ func TestS6EpochsOfAPaneHoldWhatChanged(t *testing.T) {
 			q.Close()
 		}
 		require.Zero(t, parted.chunks.Held(), "all pins are gone")
+		require.NoError(t, pages.Check())
 		require.Zero(t, parted.chunks.Used)
 	})
 }
@@ -184,7 +188,7 @@ func TestCopiesGoIntoMemoryThatViewsGaveBack(t *testing.T) {
 	fill(t, p, s, 0, n, math.MaxInt64) // sums wrap at the second round: there are sides
 	fill(t, p, s, 0, n, math.MaxInt64)
 	first, side := unsafe.SliceData(p.t.rows), unsafe.SliceData(p.t.sides[1])
-	v := p.View(0, 128)
+	v := p.View(0, 128, pages)
 	fill(t, p, s, 0, 1, 1)
 	second := unsafe.SliceData(p.t.rows)
 	require.NotSame(t, first, second, "the view has the memory")
@@ -193,13 +197,13 @@ func TestCopiesGoIntoMemoryThatViewsGaveBack(t *testing.T) {
 	v.Close()
 	require.Positive(t, a.spares.SizeBytes())
 	require.GreaterOrEqual(t, a.SizeBytes([]*Pane{p}), a.spares.SizeBytes()+p.t.sizeBytes())
-	w := p.View(0, 128)
+	w := p.View(0, 128, pages)
 	fill(t, p, s, 0, 1, 1)
 	require.Same(t, first, unsafe.SliceData(p.t.rows), "the view gave it back")
 	require.Same(t, side, unsafe.SliceData(p.t.sides[1]))
 	require.Zero(t, a.spares.SizeBytes())
 	require.Len(t, tablesOf(t, w, v), 1)
-	x := p.View(0, 128)
+	x := p.View(0, 128, pages)
 	require.NoError(t, x.Each(w, func(table state.Table) error {
 		require.Equal(t, 1, table.Rows, "what has changed since the barrier of w")
 		return nil
@@ -208,7 +212,7 @@ func TestCopiesGoIntoMemoryThatViewsGaveBack(t *testing.T) {
 	had := unsafe.SliceData(p.t.rows)
 	fill(t, p, s, 0, 1, 1)
 	require.Same(t, had, unsafe.SliceData(p.t.rows), "nobody reads it any more")
-	p.View(0, 128) // an epoch that never ends
+	p.View(0, 128, pages) // an epoch that never ends
 	p.Close()
 	require.Zero(t, a.spares.SizeBytes(), "nothing is kept where there is no pane")
 }
@@ -220,20 +224,20 @@ func TestAnUnchangedPaneIsNotGroupedAgain(t *testing.T) {
 	p := a.Open()
 	fill(t, p, s, 0, 5000, 1)
 	require.NotNil(t, p.p)
-	v := p.View(0, 128)
+	v := p.View(0, 128, pages)
 	require.NoError(t, v.Settle())
 	require.False(t, a.chunks.Pins() > 0, "a settled view holds no chunk")
-	w := p.View(0, 128)
+	w := p.View(0, 128, pages)
 	require.Nil(t, w.parts, "it takes over what the last one has grouped")
 	v.Close()
 	w.Close()
-	x := p.View(0, 128)
+	x := p.View(0, 128, pages)
 	require.NotNil(t, x.parts)
 	require.NoError(t, x.Each(w, func(state.Table) error { return errors.New("nothing has changed") }))
 	require.Nil(t, x.tables, "nothing was grouped")
 	x.Close()
 	require.False(t, a.chunks.Pins() > 0)
-	y := p.View(0, 128)
+	y := p.View(0, 128, pages)
 	require.NoError(t, y.Each(x, func(state.Table) error { return errors.New("nothing has changed") }))
 	n := 0
 	require.NoError(t, y.Each(nil, func(t state.Table) error { n += t.Rows; return nil }), "a base may be asked for all the same")
@@ -267,10 +271,10 @@ func TestALoadSetsWhatAPartHadBefore(t *testing.T) {
 		require.NoError(t, p.AddRange(b, 0, b.Rows))
 	}
 	add([]any{1, math.MaxInt64, "b"}, []any{1, math.MaxInt64, "a"}, []any{2, 5, "x"}) // the sum of 1 has left 64 bits
-	v := p.View(0, 128)
+	v := p.View(0, 128, pages)
 	base := tablesOf(t, v, nil)
 	add([]any{1, math.MinInt64, "c"}) // and is back
-	w := p.View(0, 128)
+	w := p.View(0, 128, pages)
 	delta := tablesOf(t, w, v)
 	require.Len(t, delta, 1)
 	require.Equal(t, 1, delta[0].Rows)
@@ -301,7 +305,7 @@ func TestAViewOfAClosedPaneKeepsItsLongKeys(t *testing.T) {
 	p = a.Open()
 	add(p, "second", 10) // less than half of the table's keys: the next pane begins without them
 	want := rowsOf(t, p)
-	v := p.View(0, 128)
+	v := p.View(0, 128, pages)
 	add(p, "second", 1)
 	p.Close()
 	p = a.Open()
@@ -326,17 +330,17 @@ func TestViewsOfCellsThatBecomeSparse(t *testing.T) {
 	require.NoError(t, AddRange([]*Cells{c}, b, 0, b.Rows))
 	b = batch(20, 21)
 	require.NoError(t, AddRange([]*Cells{c}, b, 0, b.Rows))
-	v := x.Views(128)(c, 1, 2)
+	v := x.Views(128, pages)(c, 1, 2)
 	base := tablesOf(t, v, nil)
 	first.Close()
 	require.True(t, x.Compact([]*Cells{c}), "keys have other numbers, and the cells other places")
 	b = batch(30, 31) // it lies where 20 lay, and has as many rows
 	require.NoError(t, AddRange([]*Cells{c}, b, 0, b.Rows))
-	w := x.Views(128)(c, 1, 2)
+	w := x.Views(128, pages)(c, 1, 2)
 	delta := tablesOf(t, w, v)
 	b = batch(31, 33)
 	require.NoError(t, AddRange([]*Cells{c}, b, 0, b.Rows))
-	last := tablesOf(t, x.Views(128)(c, 1, 2), w)
+	last := tablesOf(t, x.Views(128, pages)(c, 1, 2), w)
 	require.Equal(t, 2, last[0].Rows)
 	y := NewIndex(layoutOf(t, s, 1, aggregate.Sum))
 	got := y.DenseCells()
