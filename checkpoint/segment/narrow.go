@@ -88,7 +88,7 @@ func (w *Writer) narrow(b *column.Batch) (*column.Batch, error) {
 		if s := w.steps[i]; s >= 0 && s < 3 {
 			c.Type = schema.Field(i).Type
 			c.Kind = column.KindOf(c.Type)
-			c.Data = cutWords(column.View[uint64](b.Cols[i].Data), 1<<s)
+			c.Data = cutWords(out, column.View[uint64](b.Cols[i].Data), 1<<s)
 		}
 	}
 	out.OnRelease(b.Release)
@@ -123,27 +123,23 @@ func bytesOf(steps []int8) []byte {
 	return out
 }
 
-// cutWords gives the low bytes of words.
-func cutWords(words []uint64, width int) []byte {
+// cutWords gives the low bytes of words, in memory of a batch.
+func cutWords(b *column.Batch, words []uint64, width int) []byte {
 	switch width {
 	case 1:
-		out := make([]byte, len(words))
-		for i, v := range words {
-			out[i] = byte(v)
-		}
-		return out
+		return column.BytesOf(cut[uint8](b, words))
 	case 2:
-		out := make([]uint16, len(words))
-		for i, v := range words {
-			out[i] = uint16(v)
-		}
-		return column.BytesOf(out)
+		return column.BytesOf(cut[uint16](b, words))
 	}
-	out := make([]uint32, len(words))
+	return column.BytesOf(cut[uint32](b, words))
+}
+
+func cut[N uint8 | uint16 | uint32](b *column.Batch, words []uint64) []N {
+	out := column.Alloc[N](b, len(words))
 	for i, v := range words {
-		out[i] = uint32(v)
+		out[i] = N(v)
 	}
-	return column.BytesOf(out)
+	return out
 }
 
 // widen makes a column of narrow integers one of a type that they may stand for.

@@ -206,7 +206,7 @@ func (w *Writer) add(b Block, t state.Table) error {
 			}
 		}
 		if to > from && tableBytes(t, from, to) > w.unit { // the unit is empty
-			to = cut(t, from, w.unit)
+			to = fitting(t, from, w.unit)
 		}
 		w.take(b, t, src, from, to)
 		if w.whole != nil {
@@ -220,8 +220,8 @@ func (w *Writer) add(b Block, t state.Table) error {
 	}
 }
 
-// cut gives the end of as many rows as have that many bytes, at least one.
-func cut(t state.Table, from, size int) int {
+// fitting gives the end of as many rows as have that many bytes, at least one.
+func fitting(t state.Table, from, size int) int {
 	lo, hi := from+1, t.Rows // lo fits, or is the least
 	for lo < hi {
 		mid := lo + (hi-lo+1)/2
