@@ -274,7 +274,7 @@ func TestCSV_cutGivesTheRecordsThatTheDecoderSees(t *testing.T) {
 // FuzzCSV_likeEncodingCSV compares with encoding/csv over columns of text. They differ only in that a carriage return before the end of
 // a line stays within quotes.
 func FuzzCSV_likeEncodingCSV(f *testing.F) {
-	for _, s := range []string{"a,b\n1,\"x\ny\"\n", "\"a\"\"b\",c\r\n\r\n\nd,e", "a\"b,c\nd,e\n", "\"a\"b,c\nd,e\n", "\"open,1\n2,3", ",\n\"\",\"\"\n", "a,b,c\n1,2\n", "\xff,é\n", "x,\r", "\"\r\n\",1\r\n"} {
+	for _, s := range []string{"a,b\n1,\"x\ny\"\n", "\"a\"\"b\",c\r\n\r\n\nd,e", "a\"b,c\nd,e\n", "\"a\"b,c\nd,e\n", "\"open,1\n2,3", ",\n\"\",\"\"\n", "a,b,c\n1,2\n", "\xff,é\n", "x,\r", "\"\r\n\",1\r\n", "\"\r\r\n\","} {
 		f.Add([]byte(s), byte(','))
 	}
 	f.Fuzz(func(t *testing.T, in []byte, delim byte) {
@@ -301,7 +301,7 @@ func FuzzCSV_likeEncodingCSV(f *testing.F) {
 				bad++
 				continue
 			}
-			want = append(want, strings.ReplaceAll(string(appendValid(nil, []byte(rec[0]+"|"+rec[1]))), "\r\n", "\n"))
+			want = append(want, string(appendValid(nil, []byte(rec[0]+"|"+rec[1])))) // encoding/csv makes \r\n \n
 		}
 		pool := column.NewDebugPool()
 		d, err := format.NewDecoder(pool)
