@@ -33,7 +33,9 @@ func cloneColumns(cols []column.Column) []column.Column {
 	for i := range out {
 		c := &out[i]
 		c.Valid, c.Offsets, c.Children = slices.Clone(c.Valid), slices.Clone(c.Offsets), cloneColumns(c.Children)
-		c.Data = append(column.BytesOf(make([]uint64, (len(c.Data)+7)/8))[:0], c.Data...) // aligned
+		if c.Data != nil {
+			c.Data = append(column.BytesOf(make([]uint64, (len(c.Data)+7)/8))[:0], c.Data...) // aligned
+		}
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/arkflow-go/arkflow/column"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -133,4 +134,20 @@ func TestTablesEndAtAnError(t *testing.T) {
 		require.Equal(t, 1, table.Rows)
 		break
 	}
+}
+
+func TestAClonedTableIsGoodAfterTheOther(t *testing.T) {
+	list := column.Column{Offsets: []int32{0, 2}, Children: []column.Column{{Data: []byte{1, 2}}}}
+	text := column.Column{Data: []byte("abc"), Offsets: []int32{0, 3}, Valid: []byte{1}}
+	was := Table{Rows: 1, Cols: []column.Column{list, text}, Groups: []uint16{7}, Part: PartID{1, 2}}
+	got := was.Clone()
+	require.Equal(t, was, got)
+	for _, memory := range [][]byte{was.Cols[0].Children[0].Data, was.Cols[1].Data, was.Cols[1].Valid} {
+		clear(memory)
+	}
+	was.Cols[0].Offsets[1], was.Cols[1].Offsets[1], was.Groups[0], was.Cols[1].Kind = 0, 0, 0, column.Int8
+	require.Equal(t, []int32{0, 2}, got.Cols[0].Offsets)
+	require.Equal(t, []byte{1, 2}, got.Cols[0].Children[0].Data)
+	require.Equal(t, column.Column{Data: []byte("abc"), Offsets: []int32{0, 3}, Valid: []byte{1}}, got.Cols[1])
+	require.Equal(t, []uint16{7}, got.Groups)
 }
