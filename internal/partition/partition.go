@@ -135,6 +135,9 @@ func (s *Store) Entries(at, from, to int, f func(entries []uint64) error) error 
 				return err
 			}
 		}
+		if to <= s.per {
+			return nil // what comes after the last chunk of a frozen store is written by the other one
+		}
 		from, to = max(0, from-s.per), to-s.per
 	}
 	return nil

@@ -95,3 +95,26 @@ func TestFrozenStoresStayWhatTheyWere(t *testing.T) {
 		require.Zero(t, s.Upper())
 	})
 }
+
+// What comes after the last chunk of a frozen store is written by the store itself at any time.
+func TestNothingIsReadAfterTheLastChunk(t *testing.T) {
+	var m chunk.Memory
+	s := New(&m, 2)
+	const at = 0
+	n := 2 * chunk.Words / 2 // two chunks, full
+	for range n {
+		s.Append([]uint64{0}, [][]uint64{{1}}, func(int) {})
+	}
+	f := s.Freeze()
+	require.Equal(t, n, f.Pending(at))
+	f.pinned.Next = f.pinned.Next[:f.raw[at].Last] // what follows the last one cannot be read
+	for _, part := range [][2]int{{0, n}, {1, n}, {n / 2, n}, {n/2 + 1, n}, {n - 1, n}, {0, n / 2}, {3, 3}, {0, 1}} {
+		got := 0
+		require.NoError(t, f.Entries(at, part[0], part[1], func(entries []uint64) error {
+			got += len(entries) / 2
+			return nil
+		}))
+		require.Equal(t, part[1]-part[0], got)
+	}
+	f.Unpin()
+}
