@@ -57,16 +57,7 @@ func restartBeside(t *testing.T, i, j int, first, other OnClaimed) (made map[str
 			<-time.After(time.Second)
 			continue
 		}
-		who := "first"
-		if made["first"] >= i && made["other"] < j {
-			who = "other"
-		}
-		c := of(who, pending)
-		if c == nil {
-			c = pending[0]
-		}
-		made[c.who]++
-		g.let(c, verdict{})
+		g.letTurn("first", "other", i, j, made, pending)
 	}
 	w.settle(t, inner)
 	require.NoError(t, x.bucket.Close())

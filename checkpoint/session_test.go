@@ -59,6 +59,20 @@ func of(who string, pending []*call) *call {
 	return nil
 }
 
+// letTurn lets the next call through where one makes i calls, then the other j, then one the rest; who has none pending leaves the turn.
+func (g *gate) letTurn(one, other string, i, j int, made map[string]int, pending []*call) {
+	who := one
+	if made[one] >= i && made[other] < j {
+		who = other
+	}
+	c := of(who, pending)
+	if c == nil {
+		c = pending[0]
+	}
+	made[c.who]++
+	g.let(c, verdict{})
+}
+
 // C3, C4, B37: an older and a newer execution with every pair of moments at which they take turns: the older makes i calls, the newer j, then the
 // older all, and the newer the rest. After the newer one has begun the older one seals nothing, what it sealed before is what the newer one
 // begins with, and nothing is committed twice.
@@ -68,16 +82,7 @@ func TestC3TwoExecutionsTakeTurnsAtEveryPairOfMoments(t *testing.T) {
 	turns := func(t *testing.T, i, j int) (made map[string]int) {
 		made = map[string]int{}
 		_, all := stage(t, []string{"older", "newer"}, func(g *gate, pending []*call) {
-			who := "older"
-			if made["older"] >= i && made["newer"] < j {
-				who = "newer"
-			}
-			c := of(who, pending)
-			if c == nil {
-				c = pending[0]
-			}
-			made[c.who]++
-			g.let(c, verdict{})
+			g.letTurn("older", "newer", i, j, made, pending)
 		})
 		for _, x := range all {
 			if x.err != nil {

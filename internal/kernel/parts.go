@@ -101,11 +101,10 @@ func (p *parts) fold(a *Aggregator, at int) {
 	t := a.smallTable()
 	defer t.clearKeys()
 	c, from := p.loan.take(at, p.Fresh(at)), 0
-	p.stuck = p.loadRows(t, at) != nil
 	if c != nil {
-		defer c.Leave(at)
+		defer c.Leave(at) // also where something panics: who asked would wait for it
 	}
-	if c != nil && !p.stuck {
+	if p.stuck = p.loadRows(t, at) != nil; c != nil && !p.stuck {
 		from = p.loan.of.Pending(at)
 		if p.stuck = p.feed(&a.folding, t, at, 0, from, true) != nil || t.spilled(); !p.stuck {
 			c.put(at, t, &p.picked)
